@@ -12,7 +12,7 @@ SPARK ?= 4
 SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.yaml' -o -name '*.js' -o -name '*.css' -o -name '*.html' -o -name py.typed) \
   pyproject.toml setup.py README.md LICENSE
 PIP_INSTALL = -m pip --disable-pip-version-check install --quiet --quiet --constraint tests/constraints.txt
-TESTED = demo,label,pandas,polars,report,test
+TESTED = demo,encoders,label,mlflow,pandas,polars,report,static,tantivy,test
 # setuptools builds in `build/` and would pack what an earlier build left there
 FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
@@ -136,7 +136,7 @@ $(VENV)/.installed-demo: $(VENV)/.made $(SOURCES) tests/constraints.txt
 
 $(VENV)/.installed-test: $(VENV)/.made $(VENV)/.browser $(SOURCES) tests/constraints.txt
 	@$(FRESH)
-	@echo "Compiling and installing judged with everything that the tests need: two to three minutes"
+	@echo "Compiling and installing judged with everything that the tests need, PyTorch among it: three to four minutes"
 	@$(BIN)/python $(PIP_INSTALL) '.[$(TESTED)]'
 	@$(BIN)/python $(COMPILED)
 	@touch $@

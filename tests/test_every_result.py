@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 
 import numpy as np
@@ -17,8 +18,12 @@ from judged.gates.result import MeasureGate
 from judged.index.api import benchmark_index
 from judged.index.diff import diff_benchmarks
 from judged.index.result import IndexBenchmark
+from judged.io.read import read_judgments
 from judged.label.result import Labelling
 from judged.result import RESULTS, Result
+from judged.retrieve.collection import Collection
+from judged.study.result import Study
+from judged.study.run import open_study, run_study
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 0, "b": 2}}
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
@@ -38,6 +43,20 @@ def benchmark() -> IndexBenchmark:
     return benchmark_index(vectors[:30], vectors[30:], engines=["exact"], k=3, repeats=1)
 
 
+def study() -> Study:
+    """One system that is a function, on a collection of two documents."""
+    collection = Collection(
+        "two", ("a", "b"), ("cats", "dogs"), {"q1": "cats", "q2": "dogs"}, read_judgments(QRELS)
+    )
+    spec = {
+        "collection": "two",
+        "systems": [{"name": "words", "search": "tantivy"}],
+        "measures": ["AP", "RR"],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        return run_study(open_study(spec, folder, collection=collection), cache=f"{folder}/vectors")
+
+
 EXAMPLES: dict[str, Callable[[], Result]] = {
     "evaluation": lambda: judged.evaluate(QRELS, RUN, ["AP", "RR"]),
     "evaluations": lambda: evaluate_many(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
@@ -53,6 +72,7 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "index": benchmark,
     "index-diff": lambda: diff_benchmarks(benchmark(), benchmark()),
     "routing": lambda: judged.evaluate_routing([{"query": "q1", "chosen": "a", "optimal": "b"}]),
+    "study": study,
     "fusion": lambda: judged.tune_fusion(QRELS, {"one": RUN, "other": OTHER}, "RR", folds=2, step=0.5),
 }
 

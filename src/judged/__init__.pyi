@@ -46,6 +46,8 @@ from judged.retrieve.routing import RoutingReport as RoutingReport, evaluate_rou
 from judged.retrieve.tuning import FusionTuning as FusionTuning, tune_fusion as tune_fusion
 from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
 from judged.sessions.protocol import SessionProtocol as SessionProtocol
+from judged.study.result import Study as Study
+from judged.study.run import run_study as run_study
 from judged.tables.decisions import Choices as Choices
 from judged.tables.judgments import Judgments as Judgments
 from judged.tables.labels import Labels as Labels

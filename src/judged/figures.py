@@ -19,6 +19,7 @@ __all__ = [
     "draw_lines",
     "draw_log_lines",
     "draw_scatter",
+    "draw_stacked_bars",
 ]
 
 Record: TypeAlias = Mapping[str, str | float | bool | None]
@@ -131,12 +132,24 @@ def draw_scatter(
                 "tooltip": [{"field": field} for field in ("name", "x", "y")],
             },
         },
-        {
-            "mark": {"type": "text", "align": "left", "dx": 14, "color": INK},
-            "encoding": {"x": horizontal, "y": vertical, "text": {"field": "name"}},
-        },
+        *(
+            {
+                "transform": [{"filter": f"datum.inward === {str(inward).lower()}"}],
+                "mark": {"type": "text", "align": align, "dx": shift, "color": INK},
+                "encoding": {"x": horizontal, "y": vertical, "text": {"field": "name"}},
+            }
+            for inward, align, shift in ((False, "left", 14), (True, "right", -14))
+        ),
     ]
-    return _figure(name, title, note, {"data": _values(points), "layer": layers, "width": 520, "height": 340})
+    placed = _values(_turn_labels_inward(points))
+    return _figure(name, title, note, {"data": placed, "layer": layers, "width": 520, "height": 340})
+
+
+def _turn_labels_inward(points: Sequence[Record]) -> list[Record]:
+    """Return points with `inward` true for those on the right, whose names would leave the chart."""
+    places = [float(point["x"] or 0) for point in points]
+    middle = (min(places) + max(places)) / 2 if places else 0.0
+    return [{**point, "inward": place > middle} for point, place in zip(points, places, strict=True)]
 
 
 def draw_log_lines(
@@ -274,6 +287,42 @@ def draw_bars(bars: Sequence[Record], *, name: str, title: str, value: str, note
     return _figure(name, title, note, chart)
 
 
+def draw_stacked_bars(bars: Sequence[Record], *, name: str, title: str, value: str, note: str = "") -> Figure:
+    """Draw a horizontal bar for each `group`, made of parts: `name` and `value`, in the order given."""
+    names = list(dict.fromkeys(bar["name"] for bar in bars))
+    place: Spec = {
+        "y": {
+            "field": "group",
+            "type": "nominal",
+            "title": None,
+            "sort": None,
+            "axis": {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 8},
+        },
+        "x": {"field": "value", "type": "quantitative", "title": value, "aggregate": "sum"},
+    }
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "bar"},
+            "encoding": {
+                **place,
+                "color": {"field": "name", "type": "nominal", "title": None, "sort": names},
+                "order": {"field": "place", "type": "quantitative"},
+                "tooltip": [{"field": field} for field in ("group", "name", "value")],
+            },
+        },
+        {
+            "mark": {"type": "text", "align": "left", "dx": 5, "color": INK, "fontSize": 11},
+            "encoding": {
+                **place,
+                "text": {"field": "value", "type": "quantitative", "aggregate": "sum", "format": ".3~g"},
+            },
+        },
+    ]
+    placed: list[Record] = [{**bar, "place": names.index(bar["name"])} for bar in bars]
+    chart = {"data": _values(placed), "layer": layers, "width": 460, "height": {"step": 28}}
+    return _figure(name, title, note, chart)
+
+
 def draw_heat_map(
     counts: Sequence[Sequence[int]],
     labels: Sequence[str],
@@ -303,13 +352,14 @@ def draw_heat_map(
     }
     ink = {"condition": {"test": "datum.share > 0.6", "value": GROUND}, "value": INK}
     texts = [("count", ",", -8, 15), ("share", ".0%", 11, 11)]
-    shade = {"domain": [0, 1], "range": [PALETTE["raised"][0], COLOURS[0]]}
+    # one colour, more or less opaque: in a page, colours are variables of the style, which have no mean
+    shade = {"domain": [0, 1], "range": [0.06, 1]}
     layers: list[Spec] = [
         {
-            "mark": {"type": "rect", "stroke": GROUND, "strokeWidth": 2},
+            "mark": {"type": "rect", "color": COLOURS[0], "stroke": GROUND, "strokeWidth": 2},
             "encoding": {
                 **place,
-                "color": {"field": "share", "type": "quantitative", "scale": shade, "legend": None},
+                "fillOpacity": {"field": "share", "type": "quantitative", "scale": shade, "legend": None},
             },
         },
         *(

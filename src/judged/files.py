@@ -1,4 +1,4 @@
-"""Files of settings and results: parse YAML safely, bound what is unpacked, write files completely or not at all."""
+"""Files of settings and results: safe YAML, a bound on what is unpacked, complete files or none, where caches are kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from judged.errors import Unreadable
 
-__all__ = ["UNPACKED_BYTES", "check_size", "parse_yaml", "replace_file", "write_file"]
+__all__ = ["UNPACKED_BYTES", "cache_folder", "check_size", "parse_yaml", "replace_file", "write_file"]
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
@@ -89,3 +89,11 @@ def _read_limit() -> float:
     except ValueError:
         msg = f"{UNPACK_LIMIT} is `{given}`, expected a number of bytes"
         raise Unreadable(msg) from None
+
+
+def cache_folder() -> Path:
+    """Return the folder of what can be computed again: `$JUDGED_CACHE`, or `judged` in the user's cache folder."""
+    named = os.environ.get("JUDGED_CACHE")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "judged"

@@ -86,6 +86,7 @@ for _kind, _home in {
     "labelling": "judged.label.result:Labelling",
     "fusion": "judged.retrieve.tuning:FusionTuning",
     "routing": "judged.retrieve.routing:RoutingReport",
+    "study": "judged.study.result:Study",
     "index": "judged.index.result:IndexBenchmark",
     "index-diff": "judged.index.diff:IndexDiff",
 }.items():

@@ -69,10 +69,38 @@ SWEEP = (
 )
 ANSWER = b'<think>x</think> **final score: 3** {"score": 3} out of 4'
 TOKENS = (
-    *(b"\n", b"\r", b"\t", b" ", b"\0", b"#", b'"', b",", b"{", b"}", b"[", b"]", b"nan", b"inf", b"-", b"1e999"),
+    *(
+        b"\n",
+        b"\r",
+        b"\t",
+        b" ",
+        b"\0",
+        b"#",
+        b'"',
+        b",",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b"nan",
+        b"inf",
+        b"-",
+        b"1e999",
+    ),
     *(b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"9" * 400, b" " * 2_000, b"<think>", b"null", b"true"),
     *(b"0" * 70_000, b"&a [*a]", b"*a", b"<<: {a: 1}", b"!!python/name:os.system", b"2001-13-45", b"? [a]"),
-    *(b": ", b"- ", b"{}", b"[]", b"[" * 3_000, b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"1" * 5_000, b"~", b"$..*"),
+    *(
+        b": ",
+        b"- ",
+        b"{}",
+        b"[]",
+        b"[" * 3_000,
+        b"\xff\xff\xff\x7f",
+        b"\0\0\0\x80",
+        b"1" * 5_000,
+        b"~",
+        b"$..*",
+    ),
 )
 
 
@@ -162,7 +190,10 @@ READERS: dict[str, Reader] = {
         from_file(lambda path: list(read_documents(path, ["d1", "d2"]).items()), "docs.jsonl"),
         lambda: [TEXTS_LINES, QUERY_LINES],
     ),
-    "scores of other tools": (from_file(lambda path: read_reported(path, parse_measure("nDCG@10")), "scores.txt"), lambda: [SCORES, CSV]),
+    "scores of other tools": (
+        from_file(lambda path: read_reported(path, parse_measure("nDCG@10")), "scores.txt"),
+        lambda: [SCORES, CSV],
+    ),
     "lint": (lint_both, lambda: TEXTS),
     "traces": (lambda data: list(read_sessions(io.BytesIO(data))), traces),
     "mappings of tools": (from_file(read_tools, "tools.yaml"), lambda: [TOOLS]),
@@ -243,4 +274,6 @@ def _try(read: Callable[[bytes], object], data: bytes) -> tuple[str, str]:
 
 if __name__ == "__main__":
     found = fuzz(sys.argv[1], float(sys.argv[2]))
-    sys.stdout.writelines(f"{line}\n" for line in [f"{found.tried:,} tried, {dict(found.held)}", *found.defects[:20]])
+    sys.stdout.writelines(
+        f"{line}\n" for line in [f"{found.tried:,} tried, {dict(found.held)}", *found.defects[:20]]
+    )

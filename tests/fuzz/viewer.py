@@ -20,7 +20,15 @@ CANARY = "canary-9f41c7"
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3})")
 HOSTS = (
     *("example.com", "127.0.0.1.nip.io", "localhost.evil.test", "evil.test", "0.0.0.0", "[::ffff:127.0.0.1]"),  # noqa: S104 - never bound
-    *("", "127.0.0.1", "127.0.0.1:1", "localhost:99999", "127.1:{port}", "2130706433:{port}", "0x7f.1:{port}"),
+    *(
+        "",
+        "127.0.0.1",
+        "127.0.0.1:1",
+        "localhost:99999",
+        "127.1:{port}",
+        "2130706433:{port}",
+        "0x7f.1:{port}",
+    ),
     *("127.0.0.1:{port}@evil.test", "evil.test#127.0.0.1:{port}", "127.0.0.1:{port}.", "127.0.0.1:{port}:80"),
 )
 ORIGINS = (
@@ -30,11 +38,28 @@ ORIGINS = (
 METHODS = ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", "GETT")
 PATHS = (
     *("/../secret.json", "/..%2fsecret.json", "/%2e%2e/secret.json", "/....//secret.json", "//secret.json"),
-    *("/result?name=../secret.json", "/result?name=%2e%2e%2fsecret.json", "/result.json?name=..%5csecret.json"),
+    *(
+        "/result?name=../secret.json",
+        "/result?name=%2e%2e%2fsecret.json",
+        "/result.json?name=..%5csecret.json",
+    ),
     *("/result?name=link.json", "/result.json?name=inner.json", "/result?name=folder/secret.json"),
-    *("/result?name=%00../secret.json", "/result?name=secret.json%00.json", "/result?name=..%252fsecret.json"),
-    *("/result?name={secret}", "/result.json?name=file://{secret}", "/compare?first=ok.json&second=../secret.json"),
-    *("/result?name=%c0%ae%c0%ae/secret.json", "/result?name=.%2e/secret.json", "{secret}", "/result?name=loop.json"),
+    *(
+        "/result?name=%00../secret.json",
+        "/result?name=secret.json%00.json",
+        "/result?name=..%252fsecret.json",
+    ),
+    *(
+        "/result?name={secret}",
+        "/result.json?name=file://{secret}",
+        "/compare?first=ok.json&second=../secret.json",
+    ),
+    *(
+        "/result?name=%c0%ae%c0%ae/secret.json",
+        "/result?name=.%2e/secret.json",
+        "{secret}",
+        "/result?name=loop.json",
+    ),
 )
 SMUGGLED = (
     b"GET / HTTP/1.1\r\nHost: {host}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{next}",
@@ -122,7 +147,9 @@ def _requests(
     makers: dict[str, Callable[[], bytes]] = {
         "wrong Host": lambda: build(host=fill(rng.choice(HOSTS))),
         "wrong Origin": lambda: build(more=f"Origin: {fill(rng.choice(ORIGINS))}\r\n"),
-        "embedded by another site": lambda: build(more="Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n"),
+        "embedded by another site": lambda: build(
+            more="Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n"
+        ),
         "writing method": lambda: build(method=rng.choice(METHODS)),
         "traversal and links": lambda: build(path=fill(rng.choice(PATHS))),
         "smuggling": lambda: _smuggle(rng.choice(SMUGGLED), own),
@@ -155,7 +182,9 @@ def _damage(data: bytes, rng: random.Random) -> bytes:
         at = rng.randrange(len(damaged) + 1)
         kind = rng.randrange(3)
         if kind == 0:
-            damaged[at:at] = rng.choice([b"\r\n", b"\n", b"\0", b"\xff", b" ", b":", b"%", b"HTTP/1.1", b"\r"])
+            damaged[at:at] = rng.choice(
+                [b"\r\n", b"\n", b"\0", b"\xff", b" ", b":", b"%", b"HTTP/1.1", b"\r"]
+            )
         elif kind == 1:
             del damaged[at : at + rng.randint(1, 9)]
         elif damaged:

@@ -16,9 +16,9 @@ import pyarrow.parquet
 import pytest
 
 import judged
+from judged import files
 from judged.engine.locate import to_index
 from judged.errors import Unreadable
-from judged import files
 from judged.io.open import DiskFile, File, open_file
 from judged.io.write import write_judgments
 from judged.kernels.scan import align

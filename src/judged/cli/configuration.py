@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from judged.cli.inputs import STANDARD_INPUT, split_name
-from judged.errors import BadProtocol, JudgedError, UnknownName
-from judged.files import parse_yaml
+from judged.errors import BadProtocol, JudgedError
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Protocol
+from judged.settings import check_names, convert_settings, read_yaml
 
 __all__ = ["Configuration", "Gate", "GateFile", "read_configuration", "read_gates"]
 
@@ -115,48 +115,12 @@ def read_configuration(path: Path) -> Configuration:
     content = read_yaml(path)
     if content is None:
         return Configuration()
-    check_keys(content, Configuration, path, "")
-    try:
-        configuration = msgspec.convert(content, Configuration)
-    except msgspec.ValidationError as error:
-        what, _, place = str(error).partition(" - at ")
-        key = place.strip("`").removeprefix("$").removeprefix(".") or "the file"
-        msg = f"{path}: `{key}`: {what[:1].lower()}{what[1:]}"
-        raise BadProtocol(msg) from None
+    configuration = convert_settings(content, Configuration, path)
     alpha = configuration.statistics.alpha_level
     if not 0 < alpha < 1:
         msg = f"{path}: `alpha_level` is {alpha}, expected a number between 0 and 1"
         raise BadProtocol(msg)
     return configuration
-
-
-def read_yaml(path: Path) -> object:
-    """Return the content of a YAML file; a syntax error names its line."""
-    import yaml
-
-    try:
-        return parse_yaml(path.read_text(encoding="utf-8"))
-    except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        msg = f"{path}{line}: {error.problem}"
-        raise BadProtocol(msg, hint="the file must be YAML") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        msg = f"{path}: {error}"
-        raise BadProtocol(msg, hint="the file must be YAML, in UTF-8") from None
-
-
-def check_keys(content: Any, struct: type[Struct], path: Path, place: str) -> None:
-    """Raise `UnknownName` for an unknown key, suggesting the closest one."""
-    if not isinstance(content, dict):
-        return  # `convert` has the better message
-    hints = get_type_hints(struct)
-    for key, value in content.items():
-        if key not in hints:
-            kind = f"setting of {path}"
-            raise UnknownName(kind, f"{place}{key}", [f"{place}{name}" for name in hints])
-        inner = hints[key]
-        if isinstance(inner, type) and issubclass(inner, Struct):
-            check_keys(value, inner, path, f"{place}{key}.")
 
 
 class Gate(Struct, frozen=True):
@@ -194,7 +158,7 @@ class GateFile(Struct, frozen=True):
 def read_gates(path: Path) -> GateFile:
     """Read a file of gates; raise BadProtocol for the first key or value that is wrong, with its place."""
     content = read_yaml(path)
-    check_keys(content, GateFile, path, "")
+    check_names(content, GateFile, path)
     hint = "each gate has `qrels`, `run` and `baseline`"
     if not isinstance(content, dict) or not isinstance(content.get("gates"), list) or not content["gates"]:
         msg = f"{path}: `gates` is not there, expected a list of one gate or more"
@@ -203,9 +167,7 @@ def read_gates(path: Path) -> GateFile:
     if not isinstance(defaults, dict):
         msg = f"{path}: `defaults` is {type(defaults).__name__}, expected settings of gates"
         raise BadProtocol(msg, hint=hint)
-    check_keys(defaults, Gate, path, "defaults.")
-    for number, entry in enumerate(content["gates"]):
-        check_keys(entry, Gate, path, f"gates[{number}].")
+    check_names(defaults, Gate, path, "defaults.")
     gates = [{**defaults, **entry} if isinstance(entry, dict) else entry for entry in content["gates"]]
     try:
         file = msgspec.convert({**content, "gates": gates}, GateFile)

@@ -1,22 +1,19 @@
-"""`judged demo`: a real test collection, three systems and their scores, without a download."""
+"""`judged demo`: a study of a real test collection, from retrieval to the report, without a download."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from judged.demo.demonstrate import Demonstration
+from judged.cli.output import OutputOptions
 
 __all__ = ["command"]
 
 EXAMPLES = """\b
 Examples:
   judged demo
-  judged demo --output pydoc-collection --limit 200
+  judged demo --output pydoc-study --limit 200
 """
 
 
@@ -26,56 +23,37 @@ Examples:
     default="judged-demo",
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Directory for the collection, the runs and the scores.",
+    help="Folder for the study, its collection and its results.",
 )
 @click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Use at most N queries.  [default: all]"
 )
 def command(output: Path, limit: int | None) -> None:
-    """Build a test collection from Python's own documentation, retrieve from it, score and compare.
+    """Run a study of Python's own documentation: BM25, static embeddings, their fusion, and a reranker.
 
-    The first paragraph of a docstring of the standard library is the query, the rest of it the document to
-    be found. Nothing is downloaded. Needs the extra `demo`.
+    The first paragraph of a docstring of the standard library is the query, the rest of it the document to be found.
+    Nothing is downloaded. The result is a folder with report.html, and with the study and its collection to change and
+    run again. Needs the extra `demo`.
     """
-    from judged.demo.demonstrate import (
-        demonstrate,
-        need_packages,
-        prepare_directory,
-        write,
-        write_command,
-        write_report,
-    )
+    from importlib.util import find_spec
 
-    started = perf_counter()
+    from judged.cli.run import run_inputs
+    from judged.errors import MissingExtra
+    from judged.study.collections import make_demo_collection, write_collection
+    from judged.study.folder import prepare_folder
+    from judged.study.run import open_study
+    from judged.study.specification import DEMO_STUDY, read_study
 
-    def show_step(step: str) -> None:
-        click.echo(f"{perf_counter() - started:5.1f} s  {step}", err=True)
-
-    need_packages()
-    prepare_directory(output)
-    demonstration = demonstrate(limit=limit, progress=show_step)
-    show_step(f"writing files and a picture to {output}")
-    write(output, demonstration)
-    show_step("comparing, and writing the report")
-    report = write_report(output, demonstration)
-    show_step("done\n")
-    _show(demonstration)
+    for package in ("bm25s", "wordllama", "vl_convert"):
+        if find_spec(package) is None:  # better known before the work than after it
+            raise MissingExtra(package, extra="demo", needed_by="`judged demo`")
+    prepare_folder(output)
+    click.echo("Reading the docstrings of the standard library", err=True)
+    collection = make_demo_collection(limit)
+    inputs = open_study(read_study(DEMO_STUDY), output, collection=collection)
+    write_collection(collection, output / "collection")
+    (output / "study.yaml").write_bytes(DEMO_STUDY.read_bytes())
+    run_inputs(inputs, OutputOptions())
     click.echo(
-        f"\nThe result is in {output}, described in {output / 'README.md'}. To score it again:\n", err=True
+        f"\nOpen {output / 'report.html'} in a browser; {output / 'README.md'} names every file.", err=True
     )
-    click.echo(f"  {write_command(output, demonstration)}", err=True)
-    click.echo(f"\nOpen {report} in a browser: leaderboard, every query, ranked lists, curves.", err=True)
-
-
-def _show(demonstration: Demonstration) -> None:
-    """Print the means, and how each system compares with the first."""
-    from judged.cli.output import OutputOptions, emit, print_protocols
-    from judged.cli.score import add_tests
-    from judged.engine.evaluations import Evaluations
-
-    scored = add_tests(
-        Evaluations({evaluation.system: evaluation for evaluation in demonstration.evaluations})
-    )
-    print_protocols(scored.provenance.protocols)
-    click.echo(err=True)
-    emit(scored, OutputOptions(quiet=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.options import add_options, output_options
-from judged.cli.output import EXTENSIONS, OutputOptions, emit
+from judged.cli.output import OutputOptions, emit, split_output
 from judged.cli.progress import Progress
-from judged.report.draw import PICTURES
 
 if TYPE_CHECKING:
     from judged.index.measurement import Workload
@@ -246,7 +244,7 @@ def command(
     from judged.errors import EngineFailed
     from judged.index.api import benchmark_dataset
 
-    folder, output = _split_output(output)
+    folder, output = split_output(output)
     output.check(pictures=True)
     workload = _make_workload(k, seed, **options)
     addresses = _read_urls(urls)
@@ -275,20 +273,6 @@ def command(
         names = ", ".join(failure.name for failure in benchmark.failures)
         msg = f"not measured: {names}"
         raise EngineFailed(msg, hint="the reasons are above; the other engines are in the result")
-
-
-def _split_output(output: OutputOptions) -> tuple[Path | None, OutputOptions]:
-    """Return the folder among what is to be written, and the files."""
-    files = tuple(
-        path
-        for path in output.paths
-        if path.suffix.lower() in {**EXTENSIONS, **PICTURES} and not path.is_dir()
-    )
-    folders = [path for path in output.paths if path not in files]
-    if len(folders) > 1:
-        msg = f"{len(folders)} folders are given with -o ({', '.join(map(str, folders))}), expected one"
-        raise click.UsageError(msg)
-    return (folders[0] if folders else None), replace(output, paths=files)
 
 
 def _make_workload(k: int, seed: int, **options: Any) -> Workload:

@@ -33,6 +33,7 @@ __all__ = [
     "print_notes",
     "print_protocols",
     "separate_notes",
+    "split_output",
     "supports_bold",
     "terminal_width",
     "to_screen",
@@ -85,6 +86,20 @@ def check_extension(path: Path, extensions: Mapping[str, str] = EXTENSIONS) -> s
         msg = f"`{path}` cannot be written: `{path.parent}` is not a folder"
         raise click.UsageError(msg)
     return extensions[path.suffix.lower()]
+
+
+def split_output(output: OutputOptions) -> tuple[Path | None, OutputOptions]:
+    """Return the folder among what is to be written, and the files."""
+    files = tuple(
+        path
+        for path in output.paths
+        if path.suffix.lower() in {**EXTENSIONS, **PICTURES} and not path.is_dir()
+    )
+    folders = [path for path in output.paths if path not in files]
+    if len(folders) > 1:
+        msg = f"{len(folders)} folders are given with -o ({', '.join(map(str, folders))}), expected one"
+        raise click.UsageError(msg)
+    return (folders[0] if folders else None), replace(output, paths=files)
 
 
 def emit(

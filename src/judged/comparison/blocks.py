@@ -36,11 +36,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_columns",
+    "difference_tables",
+    "find_axes",
     "find_pareto_optimal",
     "is_shown",
     "make_blocks",
+    "make_estimate",
     "means_figure",
     "pareto_optimal",
+    "query_tables",
     "rank_figure",
     "trade_off_figure",
 ]
@@ -66,7 +70,7 @@ def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
     leaderboard = replace(_leaderboard(comparison, display), title=display.title, corner="measure")
     if display.paper:
         yield Sentence(_caption(comparison))
-        yield from _query_tables(comparison, display) if display.per_query else [leaderboard]
+        yield from query_tables(comparison, display) if display.per_query else [leaderboard]
         return
     doubts, others = split_doubts(comparison.notes)
     if display.notes and doubts:
@@ -76,12 +80,12 @@ def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
     if display.marks and _has_marks(comparison):
         yield Sentence(f"Letters: significantly better than these systems ({_describe_level(comparison)}).")
     if display.per_query:
-        yield from _query_tables(comparison, display)
+        yield from query_tables(comparison, display)
     else:
-        yield from _difference_tables(comparison, display)
+        yield from difference_tables(comparison, display)
     if display.full and len(comparison.contrasts) <= MOST and any(c.count for c in comparison.contrasts):
         yield _extreme_table(comparison, display.digits)
-    if comparison.latencies and _axes(comparison):
+    if comparison.latencies and find_axes(comparison):
         yield _trade_off_table(comparison)
         yield trade_off_figure(comparison)
     yield from _slice_tables(comparison, display)
@@ -126,7 +130,7 @@ def _slice_tables(comparison: Comparison, display: Display) -> Iterator[Table]:
     for (attribute, value), part in comparison.slices.items():
         title = f"{attribute} = {value} ({counted(len(part.scores[0].queries), part.unit)})"
         yield replace(_leaderboard(part, display), title=title)
-        for table in _difference_tables(part, display):
+        for table in difference_tables(part, display):
             yield replace(table, title=f"{title}: {table.title}")
     if comparison.interactions and len(comparison.interactions) <= MOST:
         yield _interaction_table(comparison, display.digits)
@@ -156,8 +160,7 @@ def _leaderboard(comparison: Comparison, display: Display) -> Table:
         for name, row in rows.items():
             mean = comparison.mean(name, scores.measure)
             marks = _letters(comparison, comparison.beaten(name, scores.measure)) if display.marks else ""
-            cell = _estimate(mean.mean, mean.interval, marks)
-            row.append(cell if display.intervals else Estimate(mean.mean, marks=marks))
+            row.append(make_estimate(mean.mean, mean.interval, marks, bounds=display.intervals))
     if comparison.latencies:
         columns += ["mean ms", "p50 ms", "p95 ms", "p99 ms"]
         known = {latency.system: latency for latency in comparison.latencies}
@@ -189,7 +192,12 @@ def _letters(comparison: Comparison, names: Sequence[str]) -> str:
     return between.join(f"{run[0]}–{run[-1]}" if len(run) > 2 else between.join(run) for run in parts)
 
 
-def _estimate(value: float, interval: Interval | Undefined, marks: str = "") -> Estimate:
+def make_estimate(
+    value: float, interval: Interval | Undefined, marks: str = "", *, bounds: bool = True
+) -> Estimate:
+    """Return a value as a cell, with its interval unless `bounds` is false."""
+    if not bounds:
+        return Estimate(value, marks=marks)
     if isinstance(interval, Undefined):
         return Estimate(value, reason=str(interval), marks=marks)
     return Estimate(value, interval.low, interval.high, marks=marks)
@@ -217,7 +225,7 @@ def check_columns(names: Sequence[str]) -> None:
             raise UnknownName("column of differences", name, list(COLUMNS))
 
 
-def _difference_tables(comparison: Comparison, display: Display) -> Iterator[Table]:
+def difference_tables(comparison: Comparison, display: Display) -> Iterator[Table]:
     """Yield a table for each measure: systems against the baseline, or every pair; of many, a matrix.
 
     Two systems are one table, with a row for each measure.
@@ -279,7 +287,7 @@ def _contrast_cells(contrast: Contrast, digits: int) -> dict[str, Value]:
     count = contrast.count
     undefined = str(contrast.outcome) if isinstance(contrast.outcome, Undefined) else None
     return {
-        "difference": _estimate(contrast.difference, contrast.interval),
+        "difference": make_estimate(contrast.difference, contrast.interval),
         "change": None if contrast.relative is None else f"{100 * contrast.relative:+.1f} %",
         "p": undefined or format_p(contrast.p, digits=digits),
         "corrected": undefined or format_p(contrast.corrected, digits=digits),
@@ -343,7 +351,7 @@ def _extreme_table(comparison: Comparison, digits: int) -> Table:
     )
 
 
-def _query_tables(comparison: Comparison, display: Display) -> Iterator[Table]:
+def query_tables(comparison: Comparison, display: Display) -> Iterator[Table]:
     """Yield a table for each measure: the value of every system on each query, of two systems the difference too."""
     for scores in comparison.scores:
         order = [
@@ -413,7 +421,7 @@ def _extra_table(title: str, rows: Rows, digits: int) -> Table:
 
 def _trade_off_table(comparison: Comparison) -> Table:
     """Return a row for each system with timings, and which are Pareto-optimal."""
-    axes, optimal = _axes(comparison), pareto_optimal(comparison)
+    axes, optimal = find_axes(comparison), pareto_optimal(comparison)
     rows = tuple(
         (
             latency.system,
@@ -432,12 +440,12 @@ def trade_off_figure(comparison: Comparison) -> Figure:
     if not comparison.latencies:
         msg = "the picture shows accuracy against latency, and there are no timings"
         raise BadSample(msg, hint="give `timings=…`, or `--timings FILE`")
-    if not _axes(comparison):
+    if not find_axes(comparison):
         msg = (
             f"the picture shows accuracy, and none of {', '.join(comparison.measures)} has a better direction"
         )
         raise BadSample(msg)
-    first, *second = _axes(comparison)
+    first, *second = find_axes(comparison)
     optimal = pareto_optimal(comparison)
     points = []
     for latency in _by_rank(comparison):
@@ -498,7 +506,7 @@ def rank_figure(comparison: Comparison, scores: PairedScores) -> Figure:
 
 def pareto_optimal(comparison: Comparison) -> list[str]:
     """Return the systems that are Pareto-optimal in accuracy, diversity and latency."""
-    axes = _axes(comparison)
+    axes = find_axes(comparison)
     return find_pareto_optimal(
         {
             latency.system: [
@@ -526,7 +534,7 @@ def find_pareto_optimal(points: Mapping[str, Sequence[float]]) -> list[str]:
     ]
 
 
-def _axes(comparison: Comparison) -> list[PairedScores]:
+def find_axes(comparison: Comparison) -> list[PairedScores]:
     """Return the first measure of accuracy and the first of diversity, if there are any."""
     directed = [scores for scores in comparison.scores if scores.has_direction]
     diverse = [scores for scores in directed if scores.family == "diversity"]

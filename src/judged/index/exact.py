@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,12 @@ from numpy.typing import NDArray
 
 from judged.arrays import Floats, Ints
 from judged.engine.neighbour import find_places
+from judged.files import cache_folder
 from judged.index.engine import Metric
 from judged.tables.neighbours import Neighbours
 from judged.tables.vectors import Vectors
 
 __all__ = [
-    "cache_folder",
     "cached_neighbours",
     "count_processors",
     "find_neighbours",
@@ -204,23 +203,16 @@ def cached_neighbours(
     return found
 
 
-def cache_folder() -> Path:
-    """Return the folder of what can be computed again: `$JUDGED_CACHE`, or `judged` in the user's cache folder."""
-    named = os.environ.get("JUDGED_CACHE")
-    if named:
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "judged"
-
-
 @contextmanager
-def pin_blas(threads: int) -> Iterator[None]:
-    """Let BLAS use that many threads, where threadpoolctl is installed to tell it so."""
+def pin_blas(threads: int, *, library: str | None = None) -> Iterator[None]:
+    """Let BLAS, or that library of it alone, use that many threads, where threadpoolctl is installed to limit it."""
     try:
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import ThreadpoolController
     except ImportError:
         limit: Any = nullcontext()
     else:
-        limit = threadpool_limits(threads)
+        found = ThreadpoolController()
+        limit = (found if library is None else found.select(internal_api=library)).limit(limits=threads)
     with limit:
         yield
 

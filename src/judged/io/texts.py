@@ -50,9 +50,13 @@ def read_queries(source: TextSource, *, lenient: bool = False) -> dict[str, str]
 
 
 def read_documents(
-    source: TextSource, wanted: Container[str] | None, *, lenient: bool = False
+    source: TextSource,
+    wanted: Container[str] | None = None,
+    *,
+    lenient: bool = False,
+    keep_empty: bool = False,
 ) -> dict[str, Text]:
-    """Read title and text of the wanted documents by id; documents with an empty text are left out."""
+    """Read title and text of the wanted documents by id; without `keep_empty`, those with neither are left out."""
     if isinstance(source, Mapping):
         texts = {
             str(document): _to_text(value)
@@ -61,6 +65,8 @@ def read_documents(
         }
     else:
         texts = _read_texts(source, DOCUMENTS, wanted, lenient=lenient)
+    if keep_empty:
+        return texts
     return {document: text for document, text in texts.items() if (text.title + text.text).strip()}
 
 

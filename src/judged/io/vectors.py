@@ -91,11 +91,7 @@ def _read_hdf5(path: Path) -> VectorFile:
             raise BadInput(str(path), [Problem.error("missing-column", "data sets", got)])
         size = sum(file[name].nbytes for name in _HDF5 if name in file)
         check_size(size, packed=path.stat().st_size, label=str(path))
-        parts = {
-            name: np.asarray(file[name])
-            for name in _HDF5
-            if name in file
-        }
+        parts = {name: np.asarray(file[name]) for name in _HDF5 if name in file}
         named = file.attrs.get("distance")
     neighbours, distances = parts.get("neighbors"), parts.get("distances")
     return VectorFile(

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Verdict", "read_answer"]
+__all__ = ["Verdict", "find_objects", "read_answer", "strip_thinking"]
 
 _OPEN_THINKING = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
 _CLOSED_THINKING = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
@@ -62,7 +62,7 @@ def read_answer(
     >>> read_answer("Published in 2015, it is off topic.", scale=range(5))
     Verdict(grade=None, reason='no grade')
     """
-    plain = _strip_thinking(_normalise_digits(text or ""))
+    plain = strip_thinking(_normalise_digits(text or ""))
     if plain is None:
         return Verdict(None, "unfinished")
     if not plain.strip():
@@ -81,7 +81,7 @@ def _normalise_digits(text: str) -> str:
     return "".join(sign if value < 0 else str(value) for sign, value in values)
 
 
-def _strip_thinking(text: str) -> str | None:
+def strip_thinking(text: str) -> str | None:
     """Remove a model's reasoning from its answer; None if the reasoning never ended."""
     kept, at = [], 0
     while opened := _OPEN_THINKING.search(text, at):
@@ -97,7 +97,7 @@ def _strip_thinking(text: str) -> str | None:
 
 def _read_objects(text: str, field: str) -> Iterator[object]:
     """Yield the value of the field in every JSON object of the text."""
-    for _, found in _find_objects(text):
+    for _, found in find_objects(text):
         named = {key.strip().lower(): value for key, value in found.items()}
         for name in (field.lower(), "score", "final_score", "grade"):
             if name in named:
@@ -105,7 +105,7 @@ def _read_objects(text: str, field: str) -> Iterator[object]:
                 break
 
 
-def _find_objects(text: str) -> Iterator[tuple[tuple[int, int], dict[str, object]]]:
+def find_objects(text: str) -> Iterator[tuple[tuple[int, int], dict[str, object]]]:
     """Yield the position and content of every outermost JSON object of the text."""
     decoder = json.JSONDecoder()
     at = text.find("{")
@@ -122,7 +122,7 @@ def _find_objects(text: str) -> Iterator[tuple[tuple[int, int], dict[str, object
 
 def _strip_objects(text: str) -> str:
     parts, start = [], 0
-    for (begin, end), _ in _find_objects(text):
+    for (begin, end), _ in find_objects(text):
         parts.append(text[start:begin])
         start = end
     return " ".join([*parts, text[start:]])

@@ -6,7 +6,7 @@ import asyncio
 import math
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -29,6 +29,7 @@ __all__ = [
     "Reply",
     "RetryPolicy",
     "TransientError",
+    "limit_answer",
     "parse_retry_after",
 ]
 
@@ -214,7 +215,7 @@ class Reply:
     seconds: float = 0.0
 
 
-class _TooLargeError(Exception):
+class _TooLargeError(ValueError):
     """An answer has more bytes than any grade needs."""
 
 
@@ -238,7 +239,7 @@ class Client:
             default_headers={"Accept-Encoding": "identity"},
             http_client=self._openai.DefaultAsyncHttpxClient(
                 follow_redirects=False,  # questions and documents go to the named address only
-                event_hooks={"response": [_limit_answer]},
+                event_hooks={"response": [limit_answer(ANSWER_BYTES)]},
             ),
         )
 
@@ -345,29 +346,33 @@ class Client:
         return self._key.redact(text)[:_MESSAGE_LENGTH]
 
 
-async def _limit_answer(response: Any) -> None:
-    """Let a response end with an error once its body is too large; called before the body is read."""
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise _TooLargeError("a compressed answer, which was not asked for")  # its size is not known
-    library = import_module(
-        type(response).__module__.partition(".")[0]
-    )  # httpx, or what the package has since
-    stream = response.stream
+def limit_answer(most: int) -> Callable[[Any], Awaitable[None]]:
+    """Return a hook that lets a response end with an error once its body is too large, before all of it is read."""
 
-    class Limited(library.AsyncByteStream):  # type: ignore[misc, name-defined]
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            count = 0
-            async for chunk in stream:
-                count += len(chunk)
-                if count > ANSWER_BYTES:
-                    msg = f"an answer of more than {ANSWER_BYTES:,} bytes"
-                    raise _TooLargeError(msg)
-                yield chunk
+    async def limit(response: Any) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise _TooLargeError("a compressed answer, which was not asked for")  # its size is not known
+        library = import_module(
+            type(response).__module__.partition(".")[0]
+        )  # httpx, or what the package has since
+        stream = response.stream
 
-        async def aclose(self) -> None:
-            await stream.aclose()
+        class Limited(library.AsyncByteStream):  # type: ignore[misc, name-defined]
+            async def __aiter__(self) -> AsyncIterator[bytes]:
+                count = 0
+                async for chunk in stream:
+                    count += len(chunk)
+                    if count > most:
+                        msg = f"an answer of more than {most:,} bytes"
+                        raise _TooLargeError(msg)
+                    yield chunk
 
-    response.stream = Limited()
+            async def aclose(self) -> None:
+                await stream.aclose()
+
+        response.stream = Limited()
+
+    return limit
 
 
 def _is_local(url: str) -> bool:

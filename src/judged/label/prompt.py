@@ -28,6 +28,7 @@ __all__ = [
     "Prompt",
     "Question",
     "Structure",
+    "disarm",
     "estimate_tokens",
     "make_questions",
     "read_prompt",
@@ -102,7 +103,7 @@ class Prompt:
         A text cannot close the tags that enclose it: each request has its own random ones, `<result-5f3a9c1e>`.
         """
         given = {"query": query, "title": title or _NO_TITLE, "text": text}
-        values = {name: _CONTROL.sub("‹", value) for name, value in given.items()}
+        values = {name: disarm(value) for name, value in given.items()}
         mark = secrets.token_hex(4)
         question = _PLACEHOLDER.sub(lambda match: values[match[1]], self._mark_tags(self.template, mark))
         instructions = self._mark_tags(self.system, mark)
@@ -118,6 +119,11 @@ class Prompt:
         """Pattern of the tags that the template closes, without their end; None if it has none."""
         names = "|".join(sorted(set(_CLOSING_TAG.findall(self.template))))
         return re.compile(rf"(</?(?:{names}))>") if names else None
+
+
+def disarm(text: str) -> str:
+    """Return a text without what servers with raw templates read as the end of a message."""
+    return _CONTROL.sub("‹", text)
 
 
 def read_prompt(path: str | Path | None = None) -> Prompt:

@@ -20,6 +20,7 @@ from judged.measures.parse import parse_measures
 from judged.problem import Note
 from judged.protocol import Protocol
 from judged.sessions.report import SessionReport
+from judged.study.result import Study
 
 if TYPE_CHECKING:
     from judged.io.texts import TextSource
@@ -67,6 +68,8 @@ class Subject:
         result = self.result
         if isinstance(result, SessionReport):
             return result.comparison or Evaluations(dict(result.evaluation.systems))
+        if isinstance(result, Study):
+            return result.comparison or result.scored
         if isinstance(result, Evaluation):
             return Evaluations(dict(result.systems))
         return result if isinstance(result, Comparison | Evaluations) else None

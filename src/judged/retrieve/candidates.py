@@ -27,7 +27,7 @@ from judged.tables.run import Columns, Run
 if TYPE_CHECKING:
     from judged.retrieve.fusion import FusedRuns
 
-__all__ = ["Candidates", "RankedList", "collect_candidates", "read_runs"]
+__all__ = ["Candidates", "RankedList", "collect_candidates", "collect_ranked", "read_runs"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +147,26 @@ def collect_candidates(runs: Sequence[Run]) -> Candidates:
     names = tuple(run.name for run in runs)
     owner, named = np.divmod(keys, max(len(documents), 1))
     return Candidates(queries, documents, owner, named, tuple(lists), names, _notes(queries, lists, names))
+
+
+def collect_ranked(
+    lists: Sequence[tuple[Sequence[str], Sequence[float]]], names: Sequence[str]
+) -> Candidates:
+    """Return the candidates of one query: the documents and scores of each list, in any order."""
+    rows = {
+        document: row for row, document in enumerate(dict.fromkeys(one for some, _ in lists for one in some))
+    }
+    documents = pa.array(list(rows), type=pa.large_string())
+    ranked = []
+    for some, scores in lists:
+        document = np.array([rows[one] for one in some], dtype=np.int64)
+        score = np.array(scores, dtype=np.float64)
+        query = np.zeros(len(document), dtype=np.int64)
+        order = _sort(query, round_scores(score, single=True), document, documents)
+        ranked.append(RankedList(document[order], score[order], np.array([0, len(order)])))
+    everything = np.arange(len(rows))
+    queries = pa.array([""], type=pa.large_string())
+    return Candidates(queries, documents, np.zeros_like(everything), everything, tuple(ranked), tuple(names))
 
 
 def _check_scores(run: Run) -> Columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -211,6 +211,22 @@ class Judgments:
     def by_intent(self) -> bool:
         """Whether documents were judged for intents of their query, or for targets, which count as intents."""
         return self.intents is not None or "target" in self.table.column_names
+
+    def select(self, queries: Collection[str]) -> Judgments:
+        """Return the judgments of some queries.
+
+        >>> Judgments.from_mapping({"q1": {"a": 1}, "q2": {"b": 1}}).select({"q2"}).documents
+        ['b']
+        """
+        rows = self.to_arrow()
+        wanted = set(queries)
+        chosen = [row for row, query in enumerate(rows["query"].to_pylist()) if query in wanted]
+        kept = rows.take(to_arrow(np.array(chosen, dtype=np.int64)))
+        columns = {
+            name.removeprefix("intent_") if name == "intent_weight" else name: one_array(kept[name])
+            for name in kept.column_names
+        }
+        return Judgments.from_columns(**columns, name=self.name, notes=self.notes, distinct=True)
 
     def to_arrow(self) -> pa.Table:
         """Return the judgments as one Arrow table; with intents, a row for each query, intent and document."""

@@ -41,6 +41,7 @@ class Page:
 PAGES: Registry[Page] = Registry("page")
 """Every page, in the order of the navigation."""
 for _name in (
+    "study",
     "leaderboard",
     "queries",
     "query",

@@ -25,7 +25,7 @@ __all__ = ["PAGE", "make_data", "to_json"]
 
 MOST_ROWS = 5_000
 """More rows of a table than this are not kept."""
-OWN = {"comparison", "evaluation", "evaluations", "sessions", "agreement", "gate", "index"}
+OWN = {"comparison", "evaluation", "evaluations", "sessions", "agreement", "gate", "index", "study"}
 """Kinds of results with pages of their own."""
 
 

@@ -1,0 +1,102 @@
+"""Cross-encoders: a transformer that reads query and document together and returns a score."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+
+from judged._optional import need
+from judged.retrieve.encoders.models import ModelFolder, find_model, load_quietly
+from judged.retrieve.rerankers.function import score_texts
+from judged.retrieve.rerankers.reranker import RerankSpec
+from judged.retrieve.stage import Query, Ranked, StageFailed, Workshop
+from judged.retrieve.vectors import VectorSpace
+
+__all__ = ["CrossEncoder"]
+
+
+class CrossEncoder(RerankSpec, frozen=True, kw_only=True, tag="cross-encoder"):
+    """A cross-encoder of sentence-transformers; the score is the model's output before any activation."""
+
+    model: str
+    """A folder, a hub id, or `package:NAME/FOLDER`."""
+    revision: str | None = None
+    """Branch, tag or commit of the hub."""
+    weights: Literal["trained", "random"] = "trained"
+    """`random`: build the architecture of the model's configuration without training."""
+    seed: int = 0
+    """Random seed of random weights."""
+    batch: Annotated[int, msgspec.Meta(ge=1)] = 32
+    """How many documents are scored at a time."""
+    max_length: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """Tokens that are read of query and document together; None takes the model's limit."""
+    device: str = "cpu"
+
+    extra: ClassVar[str] = "encoders"
+
+    def load(self, workshop: Workshop, space: VectorSpace | None) -> _PairScorer:  # noqa: ARG002 - texts alone
+        """Load the model, or build it untrained if random weights are asked for."""
+        library = need("sentence_transformers", extra=self.extra, needed_by="the reranker `cross-encoder`")
+        transformers = need("transformers", extra=self.extra, needed_by="the reranker `cross-encoder`")
+        trained = self.weights == "trained"
+        folder = find_model(self.model, revision=self.revision, extra=self.extra, weights=trained)
+        try:
+            with load_quietly():
+                if not trained:
+                    folder = self._build(transformers, folder, workshop)
+                elif not (folder.path / "modules.json").is_file():
+                    _check_weights(transformers, folder)
+                model = library.CrossEncoder(
+                    str(folder.path), device=self.device, max_length=self.max_length, local_files_only=True
+                )
+        except StageFailed:
+            raise
+        except Exception as error:
+            raise folder.fail(error) from error
+        if model.num_labels != 1:
+            msg = f"the model `{self.model}` returns {model.num_labels} numbers, expected one score"
+            raise StageFailed(msg, hint="a cross-encoder for ranking has a single label")
+        return _PairScorer(workshop, model, self)
+
+    def _build(self, transformers: Any, folder: ModelFolder, workshop: Workshop) -> ModelFolder:
+        """Write an untrained model with the configuration of the folder, and return where it is."""
+        import torch
+
+        config = transformers.AutoConfig.from_pretrained(folder.path, local_files_only=True, num_labels=1)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            network = transformers.AutoModelForSequenceClassification.from_config(config)
+        path = workshop.folder / f"cross-encoder-{folder.identity[:12]}-{self.seed}"
+        network.save_pretrained(path)
+        transformers.AutoTokenizer.from_pretrained(folder.path, local_files_only=True).save_pretrained(path)
+        return ModelFolder(folder.name, path, folder.identity)
+
+
+def _check_weights(transformers: Any, folder: ModelFolder) -> None:
+    """Raise `StageFailed` for a model without the trained head that makes scores; the library would draw one at random."""
+    _, report = transformers.AutoModelForSequenceClassification.from_pretrained(
+        folder.path, local_files_only=True, output_loading_info=True
+    )
+    missing = sorted(report["missing_keys"])
+    if missing:
+        msg = f"the model `{folder.name}` is no trained cross-encoder: it has no weights for `{missing[0]}`"
+        raise StageFailed(msg, hint="write `weights: random` for an untrained one")
+
+
+class _PairScorer:
+    def __init__(self, workshop: Workshop, model: Any, spec: CrossEncoder) -> None:
+        self._workshop, self._model, self._spec = workshop, model, spec
+        self.untrained = spec.weights == "random"
+
+    def order(self, query: Query, head: Ranked) -> Ranked:
+        """Return the documents by the model's scores."""
+        import torch
+
+        scores = self._model.predict(
+            [(query.text, text) for text in self._workshop.texts(head.documents)],
+            batch_size=self._spec.batch,
+            activation_fn=torch.nn.Identity(),
+            show_progress_bar=False,
+        )
+        return score_texts(head, scores, self._spec.model)
