@@ -35,6 +35,7 @@ from judged.io.vectors import read_vectors
 from judged.label.answer import read_answer
 from judged.label.prompt import _parse_prompt
 from judged.measures.parse import parse_measure
+from judged.study.specification import read_study
 from judged.traces.read import read_sessions
 from judged.traces.results.tools import read_tools
 
@@ -66,6 +67,13 @@ TOOLS = b'tools:\n  web_search: {results: "$.hits[*]", fields: {url: link, title
 SWEEP = (
     b"exact: {}\nfaiss-hnsw:\n  build: {M: [8, 16], ef_construction: 100}\n  query: {ef: [16, 32, 64]}\n"
     b"usearch:\n  - build: {M: 8}\n    query: {ef: [8]}\n"
+)
+STUDY = (
+    b"collection: {folder: pets}\nmeasures: [nDCG@10, RR]\nbaseline: words\nrepeats: 2\ndepth: 20\nsystems:\n"
+    b"  - {name: words, search: bm25}\n"
+    b"  - {name: asked, retriever: {type: http, url: 'http://127.0.0.1:1/', body: {q: '{query}'}, ids: '$.hits[*].id'}}\n"
+    b"  - {name: dense, encoder: {type: openai, model: m, url: 'http://127.0.0.1:1/v1'}, search: exact}\n"
+    b"  - {name: both, fuse: {method: rrf, of: [words, dense]}}\n"
 )
 ANSWER = b'<think>x</think> **final score: 3** {"score": 3} out of 4'
 TOKENS = (
@@ -206,6 +214,7 @@ READERS: dict[str, Reader] = {
         from_file(lambda path: plan_builds([], read_sweep(path), source=str(path)), "sweep.yaml"),
         lambda: [SWEEP],
     ),
+    "studies": (from_file(read_study, "study.yaml"), lambda: [STUDY]),
     **{
         f"vectors, {extension}": (
             from_file(read_vectors, f"vectors{extension}"),

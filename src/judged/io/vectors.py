@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +23,7 @@ from judged.io.open import open_file
 from judged.problem import Problem
 from judged.tables.vectors import Vectors
 
-__all__ = ["VECTOR_FORMATS", "VectorFile", "read_ids", "read_vector_file", "read_vectors"]
+__all__ = ["VECTOR_FORMATS", "VectorFile", "check_hdf5", "read_ids", "read_vector_file", "read_vectors"]
 
 METRICS = {"euclidean": "l2", "angular": "cosine", "hamming": "hamming", "dot": "ip", "ip": "ip"}
 """What ann-benchmarks calls a metric."""
@@ -85,12 +87,11 @@ def read_vector_file(path: str | os.PathLike[str]) -> VectorFile:
 
 def _read_hdf5(path: Path) -> VectorFile:
     library = need("h5py", extra="index", needed_by=f"reading `{path}`")
+    check_hdf5(path)
     with library.File(path, "r") as file:
         if "train" not in file:
             got = f"the data sets {', '.join(file)}, expected `train` and `test`, as ann-benchmarks has them"
             raise BadInput(str(path), [Problem.error("missing-column", "data sets", got)])
-        size = sum(file[name].nbytes for name in _HDF5 if name in file)
-        check_size(size, packed=path.stat().st_size, label=str(path))
         parts = {name: np.asarray(file[name]) for name in _HDF5 if name in file}
         named = file.attrs.get("distance")
     neighbours, distances = parts.get("neighbors"), parts.get("distances")
@@ -101,6 +102,38 @@ def _read_hdf5(path: Path) -> VectorFile:
         None if distances is None else distances.astype(np.float64),
         METRICS.get(named.decode() if isinstance(named, bytes) else str(named)),
     )
+
+
+_PROBE = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r") as file:
+    sets = [one for one in file.values() if isinstance(one, h5py.Dataset)]
+    print(sum(one.nbytes for one in sets), flush=True)
+    dict(file.attrs)
+    for one in sets:
+        for start in range(0, len(one) if one.shape else 0, 65536):
+            one[start : start + 65536]
+"""
+
+
+def check_hdf5(path: Path) -> None:
+    """Raise `Unreadable` for an HDF5 file that is damaged or out of all proportion.
+
+    The library hangs or crashes on some damaged files, so one is read in a process of its own first, within a time.
+    """
+    size = path.stat().st_size
+    command, seconds = [sys.executable, "-c", _PROBE, str(path)], 15 + size / 5e6
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=seconds, check=False)  # noqa: S603 - our own code
+    except subprocess.TimeoutExpired as error:
+        unpacked = (error.stdout or b"").split()
+        check_size(int(unpacked[0]) if unpacked else 0, packed=size, label=str(path))
+        raise _damaged(path, f"the library of HDF5 did not finish within {seconds:.0f} s") from None
+    if done.stdout.split():
+        check_size(int(done.stdout), packed=size, label=str(path))
+    if done.returncode:
+        words = done.stderr.decode(errors="replace").strip().splitlines() or [f"code {done.returncode}"]
+        raise _damaged(path, words[-1][:200])
 
 
 def _read_vecs(kind: type[np.generic]) -> Callable[[Path], VectorFile]:
