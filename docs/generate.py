@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import json
 import sys
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 from click.testing import CliRunner
 
 from judged.checks.kinds import KINDS
 from judged.cli.main import COMMANDS, EXIT_CODES, judged
 from judged.index.engine import ENGINES, Engine
 from judged.profiles.profile import PROFILES
+from judged.retrieve.encoders import ENCODERS
+from judged.retrieve.gates import GATES
+from judged.retrieve.rerankers import RERANKERS
+from judged.retrieve.retrievers import RETRIEVERS
+from judged.retrieve.routers import ROUTERS
+from judged.retrieve.searchers import SEARCHERS
+from judged.retrieve.stage import StageSpec
+from judged.study.specification import make_schema
 from judged.tables.schema import SCHEMAS
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -24,6 +38,14 @@ VARIANTS = {
     "index": (("index", "engines"), ("index", "diff"), ("index", "import"), ("index", "export")),
 }
 """Commands with further help texts of their own."""
+STAGES: dict[str, Mapping[str, type[StageSpec]]] = {
+    "Encoders": ENCODERS,
+    "Searchers": SEARCHERS,
+    "Retrievers": RETRIEVERS,
+    "Rerankers": RERANKERS,
+    "Routers": ROUTERS,
+    "Gates": GATES,
+}
 HOLDS = {
     "id": "id",
     "number": "number",
@@ -159,11 +181,63 @@ def _describe_engine(engine: type[Engine]) -> str:
     return "\n".join([*lines, f"**Emulation**: {can.emulated}."] if can.emulated else lines)
 
 
+def list_stages() -> str:
+    """Return the page of every stage that a study may name: what it does, and its settings."""
+    parts = [
+        f"{HEAD}# Stages",
+        (
+            "What a [study](../guides/studies.md) is made of: `type` chooses a stage, the other settings have defaults unless "
+            "they say `required`."
+        ),
+    ]
+    for title, specs in STAGES.items():
+        parts.append(f"## {title}")
+        for name, spec in specs.items():
+            summary = inspect.cleandoc(spec.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+            extra = f" Needs the extra `{spec.extra}`." if spec.extra else ""
+            parts.append(f"### {name}\n\n{summary}{extra}")
+            rows = [
+                f"| `{field.encode_name}` | {_describe_default(field)} | {_find_meaning(spec, field.name)} |"
+                for field in msgspec.structs.fields(spec)
+            ]
+            parts.append("\n".join(["| setting | default | meaning |", "|---|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _describe_default(field: msgspec.structs.FieldInfo) -> str:
+    if field.required:
+        return "required"
+    value = field.default if field.default is not msgspec.NODEFAULT else field.default_factory()
+    if value in ("", None, {}, ()):
+        return "none"
+    return f"`{json.dumps(value)}`" if isinstance(value, bool | int | float) else f"`{value}`"
+
+
+def _find_meaning(spec: type, name: str) -> str:
+    """Return the text below a field in the class that declares it."""
+    for kind in spec.__mro__:
+        if name in vars(kind).get("__annotations__", {}):
+            body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0].body  # type: ignore[attr-defined]
+            for field, after in pairwise(body):
+                named = isinstance(field, ast.AnnAssign) and getattr(field.target, "id", None) == name
+                if named and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                    return " ".join(str(after.value.value).split()).replace("|", "\\|")
+            return ""
+    return ""
+
+
+def write_schema() -> str:
+    """Return the JSON schema of studies."""
+    return json.dumps(make_schema(), indent=2) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "commands.md": list_commands,
     "engines.md": list_index_engines,
     "lint.md": list_findings,
     "profiles.md": list_profiles,
+    "stages.md": list_stages,
+    "study.schema.json": write_schema,
     "tables.md": list_tables,
 }
 

@@ -13,10 +13,11 @@ from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).parent
 PICTURES = {
+    "report-study": ("#/study", False, 930),
     "report-leaderboard": ("#/leaderboard", False, 640),
-    "report-queries": ("#/queries?a=fusion", True, 700),
-    "report-query": ("#/query?a=fusion", False, 700),
-    "report-curves": ("#/curves?a=fusion", False, 620),
+    "report-queries": ("#/queries?a=hybrid", True, 700),
+    "report-query": ("#/query?a=hybrid", False, 700),
+    "report-curves": ("#/curves?a=hybrid", False, 620),
 }
 """The name of each picture: its address in the report, whether it is dark, and its height."""
 WIDTH = 1180

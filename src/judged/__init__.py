@@ -5,6 +5,7 @@
     several systems        compare                       → Comparison: differences, intervals, p-values
     a run and a baseline   gate                          → GateReport: pass, fail or inconclusive
     traces of agents       evaluate_sessions             → Evaluation: gain by iteration, redundancy
+    collection × systems   run_study                     → Study: runs, scores, comparison, times by stage
     several runs           fuse, tune_fusion             → Run, FusionTuning: one run, tuned weights
     a router, a gate       evaluate_routing              → RoutingReport: accuracy, regret, confusion matrix
     one number             explain, explain_difference, explain_published → Explanation: where it comes from

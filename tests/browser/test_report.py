@@ -15,11 +15,20 @@ import judged
 from judged.blocks import Display, format_value
 from judged.report.data import to_delimited
 from judged.report.page import render_report
-from support.report_results import HOSTILE, PLAIN, make_all, make_comparison, make_runs, make_sessions
+from support.report_results import (
+    HOSTILE,
+    PLAIN,
+    make_all,
+    make_comparison,
+    make_runs,
+    make_sessions,
+    make_study,
+)
 
 Open = Callable[..., Any]
 Wait = Callable[..., Any]
 VIEWS = (
+    "study",
     "leaderboard",
     "queries",
     "query",
@@ -410,3 +419,38 @@ def test_without_javascript_the_tables_are_there(open_report: Open, report: Path
     page = open_report(report, java_script_enabled=False)
 
     assert "nDCG@10" in page.locator("main").inner_text()
+
+
+def test_a_study_begins_with_its_answer_and_shows_quality_beside_time(
+    show: Any, data: dict[str, Any]
+) -> None:
+    """The headline names the best system; two charts stand side by side; means and times are the library's."""
+    study = make_study(data)
+    page = show(study, "study")
+    best = study.comparison.answer().best[0]  # type: ignore[union-attr]
+    beside = page.locator(".even > section")
+    headings = beside.locator("h2").all_inner_texts()
+    first, second = (beside.nth(at).bounding_box() for at in (0, 1))
+    means = page.locator("table").first.inner_text()
+
+    assert page.locator("h1").inner_text().startswith(best)
+    assert page.locator(".lead").first.inner_text() == study.answer()
+    assert headings == ["Accuracy against latency", "Where the time of a query goes"]
+    assert first["x"] + first["width"] <= second["x"]
+    assert all(
+        width > 300
+        for width in beside.locator("svg").evaluate_all("(all) => all.map((one) => one.clientWidth)")
+    )
+    assert all(f"{found.mean()['nDCG@10']:.4f}" in means for found in study.evaluations())
+    assert page.locator("text=Choices of").count() == 1
+
+
+def test_cells_of_a_confusion_matrix_can_be_told_apart(show: Any, data: dict[str, Any]) -> None:
+    """Cells with other shares have other shades, drawn in the colours of the page."""
+    page = show(make_study(data), "study")
+    cells = page.locator(".mark-rect path").evaluate_all(
+        "(paths) => paths.filter((path) => path.getAttribute('fill-opacity')).map((path) => [path.getAttribute('fill'), path.getAttribute('fill-opacity')])"
+    )
+
+    assert {fill for fill, _ in cells} == {"var(--a)"}
+    assert len({opacity for _, opacity in cells}) > 1

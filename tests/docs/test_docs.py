@@ -121,6 +121,7 @@ def test_examples_do_what_the_document_says(
 ) -> None:
     """Every block runs, and every command prints what is shown below it."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUDGED_CACHE", str(tmp_path / "cache"))
     text = document.read_text(encoding="utf-8")
     lines, shift, namespace = text.splitlines(), 0, {"__name__": "__main__"}
     for block in (block for block in blocks(text) if block.run):

@@ -24,7 +24,7 @@ EVERY = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relativ
 OURS = re.compile(r"(?<![\w./-])judged (?P<command>[a-z_]+)(?P<rest>[^`\n|#]*)")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 PYTHON = re.compile(r"(?<![\w/.`-])`?judged(?P<path>(?:\.[A-Za-z_]\w*)+)(?![\w/])")
-ATTRIBUTES = {".task", ".system", ".engines", ".tar.gz"}
+ATTRIBUTES = {".task", ".system", ".engines", ".encoders", ".tar.gz"}
 """Attributes of spans, groups of entry points and files, which begin with `judged.` as well."""
 FOREIGN = {"--help", "--debug", "--version"}
 

@@ -82,3 +82,9 @@ def test_sentences_and_notes_are_wrapped_between_words(words: list[str], width: 
     assert all(cells_wide(line) <= width for line in shown.splitlines())
     assert re.sub(r"\s", "", shown) == "".join(words) * 2
     assert all(word in pieces for word in words if cells_wide(word) <= width)
+
+
+def test_a_word_is_not_broken_to_stay_with_its_unit() -> None:
+    """A number stays with its sign, unless both together are wider than a line that each fits alone."""
+    assert wrap("9" * 12 + " %", 13) == ["9" * 12, "%"]
+    assert wrap("unjudged: bm25 1.2 %", 14) == ["unjudged: bm25", "1.2 %"]

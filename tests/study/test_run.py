@@ -293,6 +293,14 @@ def test_what_changes_between_passes_is_noted(desk: Path) -> None:
     ]
 
 
+def test_what_stages_say_is_noted() -> None:
+    """A retriever without scores is ranked by its order, and a note says so."""
+    asked = {"name": "asked", "retriever": {"type": "object", "object": "parts:retrieve"}}
+    found = run_study(study(asked, warmup=0))
+
+    assert any(note.message.startswith("asked: 6 rankings have no scores") for note in found.notes)
+
+
 def test_empty_documents_are_refused_or_left_out(desk: Path) -> None:
     """A document with neither title nor text is an error that names it, or is left out and noted."""
     with (desk / "pets" / "corpus.jsonl").open("a") as file:

@@ -99,6 +99,18 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
         "rrf",
     ),
     ("a fusion of one", study(WORDS, {"name": "f", "fuse": {"of": ["words"]}}), "systems[1]", "two or more"),
+    (
+        "a password in the open",
+        study(
+            {
+                "name": "a",
+                "encoder": own(),
+                "search": {"type": "index", "engine": "pgvector-exact", "url": "postgresql://me:secret@db/x"},
+            }
+        ),
+        "systems[0].search",
+        "environment variable",
+    ),
     ("a name that is a path", study({"name": "../words", "search": "bm25"}), "systems[0]", "letters"),
     (
         "a collection of two files",

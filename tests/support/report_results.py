@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
+
 import judged
 from judged.result import Result
 from judged.sessions.analysis import alone, overlaps, stopping_points
 from judged.sessions.compare import compare_systems, gate_systems
 from judged.sessions.report import SessionReport
+from judged.study.result import StageTimes, Study, SystemRecord
 from judged.tables.sessions import Iteration, Result as Found, Search, Session, Sessions
 
 HOSTILE = (
@@ -140,6 +143,50 @@ def make_gate(data: dict[str, Any]) -> judged.GateReport:
     )
 
 
+def make_study(data: dict[str, Any], names: tuple[str, ...] = PLAIN) -> Study:
+    """Return a study of all runs with times by stage, a router, and a system that failed."""
+    scored = judged.evaluate_many(data["qrels"], data["runs"], ["nDCG@10", "RR"])
+    systems, queries = list(data["runs"]), tuple(data["qrels"])
+    rng = random.Random(11)  # noqa: S311
+    parts = {
+        (system, stage): np.array([rng.uniform(0.001, 0.002) for _ in queries])
+        for system in systems
+        for stage in ("embedding", names[3])
+    }
+    totals = {system: parts[system, "embedding"] + parts[system, names[3]] for system in systems}
+    rows = [
+        {"query": query, "chosen": names[at % 2], "optimal": names[at % 3]}
+        for at, query in enumerate(queries)
+    ]
+    return Study(
+        name=names[0],
+        collection=names[1],
+        documents=40,
+        queries=len(queries),
+        systems=(
+            *(
+                SystemRecord(system, f"{names[2]} → exact", dimensions=(8,), build_seconds=0.1)
+                for system in systems
+            ),
+            SystemRecord(names[5], names[4], failure=f"{names[6]}: down"),
+        ),
+        scored=scored,
+        comparison=judged.compare(
+            list(scored.values()),
+            baseline=systems[0],
+            timings={system: seconds.tolist() for system, seconds in totals.items()},
+        ),
+        times=tuple(
+            StageTimes(system, stage, queries, seconds)
+            for (system, stage), seconds in {
+                **parts,
+                **{(name, "total"): found for name, found in totals.items()},
+            }.items()
+        ),
+        routing=(judged.evaluate_routing(rows, name=names[6]),),
+    )
+
+
 def make_all(names: tuple[str, ...] = PLAIN) -> tuple[list[Result], dict[str, Any]]:
     """Return a result of every kind with pages, and one without, and the inputs of the first."""
     data = make_runs(names)
@@ -152,5 +199,6 @@ def make_all(names: tuple[str, ...] = PLAIN) -> tuple[list[Result], dict[str, An
         make_agreement(names),
         make_gate(data),
         judged.explain(data["qrels"], data["runs"][first], "nDCG@10", query=query),
+        make_study(data, names),
     ]
     return results, data

@@ -98,7 +98,7 @@ class _Completed:
         if (
             self.measure.needs == "intents"
         ):  # an unjudged result could answer any of the intents, or a new one
-            return (*self.measure.bounds, False)
+            return (*self.measure.limits, False)
         cutoff = self.measure.parameters.get("cutoff")
         seen = cutoff if self._has(Law.LINEAR) or self._has(Law.STEPWISE) else None
         hole = find_unjudged(self.alignment.view, query, seen if isinstance(seen, int) else None)
@@ -128,7 +128,7 @@ class _Completed:
             return self._among(hole, np.concatenate([rows, rows[:, ::-1]]))
         if grades**unjudged <= COMPLETIONS:
             return self._among(hole, _rows(product(self._levels, repeat=unjudged), unjudged))
-        low, high = self.measure.bounds
+        low, high = self.measure.limits
         if self._has(Law.PARTED):
             none, every = self._constant(hole, [0]), self._constant(hole, [self._top])
             low = float(hole.evaluate(self.measure.per_query, none, every)[0])

@@ -48,6 +48,8 @@ class Measure:
     """The parameter that `@` sets, if any."""
     bounds: tuple[float, float] = (0.0, 1.0)
     """The lowest and highest value a query can have, unless `gains` or prices are set otherwise."""
+    unbounded_with: tuple[str, Value] | None = None
+    """A parameter and the value of it with which there is no highest value."""
     unit: str = ""
     """What values are in, where they are no plain numbers: `%`."""
     values: Values = "number"
@@ -120,6 +122,13 @@ class Measure:
         return self.values == "text"
 
     @property
+    def limits(self) -> tuple[float, float]:
+        """The lowest and highest value that a query can have with the parameters that are set."""
+        if self.unbounded_with in self.set_parameters:
+            return self.bounds[0], float("inf")
+        return self.bounds
+
+    @property
     def binary(self) -> bool:
         """Whether every value is 0 or 1, at the cutoff that is set."""
         return self.values == "binary" or (
@@ -183,7 +192,7 @@ class Measure:
             "family": self.family,
             "aggregate": None if self.text else self.aggregate,
             "higher_is_better": self.higher_is_better,
-            "bounds": [bound if abs(bound) < float("inf") else None for bound in self.bounds],
+            "bounds": [bound if abs(bound) < float("inf") else None for bound in self.limits],
         }
 
     def __str__(self) -> str:

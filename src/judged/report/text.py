@@ -43,6 +43,7 @@ NARROW = 16
 
 _WORDS = re.compile(r"\s*\S+(?: %\S*| [=<≤≥] \S+)?")
 """Words with the blanks before them; a number stays with its unit, and `p = 0.05` whole."""
+_WORD = re.compile(r"\s*\S+")
 _FRAGMENTS = re.compile(r"[^_\-./,;:|=(]+[_\-./,;:|=(]*|[_\-./,;:|=(]+")
 """Names are broken after punctuation."""
 
@@ -219,6 +220,11 @@ def _pieces(text: str, width: int) -> Iterator[str]:
         bare = word.lstrip()
         if _display_width(bare) <= width:
             yield word
+            continue
+        parts = _WORD.findall(word)
+        if len(parts) > 1:  # no unit is worth a broken word
+            for part in parts:
+                yield from _pieces(part, width)
             continue
         yield from word[: len(word) - len(bare)]
         for fragment in _FRAGMENTS.findall(bare):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judged.arrays import Floats
-from judged.retrieve.encoders.encoder import EncoderSpec
-from judged.retrieve.stage import StageFailed, Workshop
-from judged.retrieve.vectors import VectorSpace
+from judged.retrieve.stage import Matrix, StageFailed, Workshop
 
-__all__ = ["find_centroid", "find_space", "normalise"]
+if TYPE_CHECKING:
+    from judged.retrieve.encoders.encoder import EncoderSpec
+    from judged.retrieve.vectors import VectorSpace
+
+__all__ = ["find_centroid", "find_space", "normalise", "normalise_rows"]
 
 
 def normalise(vectors: NDArray[np.float32]) -> Floats:
@@ -25,6 +28,11 @@ def normalise(vectors: NDArray[np.float32]) -> Floats:
     length = np.linalg.norm(wide, axis=-1, keepdims=True)
     found: Floats = np.divide(wide, length, out=np.zeros_like(wide), where=length > 0)
     return found
+
+
+def normalise_rows(vectors: Matrix) -> Matrix:
+    """Return vectors of length 1 in float32, whose squares float32 need not hold."""
+    return normalise(vectors).astype(np.float32)
 
 
 def find_space(

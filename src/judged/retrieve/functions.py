@@ -26,7 +26,7 @@ def load_callable(place: str, settings: Mapping[str, Any], *, group: str, kind: 
     return found
 
 
-def call(function: Any, place: str, *arguments: Any, **settings: Any) -> Any:
+def call(function: Any, place: str, /, *arguments: Any, **settings: Any) -> Any:
     """Return what a user's function returns; whatever it raises becomes `StageFailed` with its words."""
     try:
         return function(*arguments, **settings)

@@ -287,7 +287,13 @@ class System:
 
     def notes(self) -> list[str]:
         """Return what its stages say to readers of the results; systems that it consists of speak for themselves."""
-        stages = (self.source, self.gate and self.gate[1], *(reranker for _, reranker in self.rerankers))
+        own = [space.encoder for space in self.spaces]
+        stages = (
+            *own,
+            self.source,
+            self.gate and self.gate[1],
+            *(reranker for _, reranker in self.rerankers),
+        )
         found = [getattr(stage, "notes", None) for stage in stages]
         return [note for notes in found if notes is not None for note in notes()]
 
@@ -391,9 +397,9 @@ class Systems:
         self, system: System, spec: FuseSpec, parts: Sequence[System]
     ) -> Callable[[Query], tuple[Ranked, tuple[str, ...]]]:
         fusion = spec.choose()
-        weights = fusion.check_weights(
-            self._learned(system.spec).weights if spec.tune is not None else spec.weights, spec.of
-        )
+        with _naming(system.name, spec.stage):
+            given = self._learned(system.spec).weights if spec.tune is not None else spec.weights
+            weights = fusion.check_weights(given, spec.of)
 
         def fuse(query: Query) -> tuple[Ranked, tuple[str, ...]]:
             lists = [part.answer(query).ranked for part in parts]

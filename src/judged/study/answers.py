@@ -69,6 +69,8 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     build_seconds: float = 0.0
     encode_seconds: float = 0.0
     cached_documents: int = 0
+    notes: tuple[str, ...] = ()
+    """What its stages say to readers of the results, after the last query that was asked."""
 
 
 class AnswerLog:

@@ -58,8 +58,8 @@ def open_study(
 def run_study(
     study: str | os.PathLike[str] | Mapping[str, Any] | StudySpec | StudyInputs,
     *,
-    output: str | os.PathLike[str] | None = None,
-    cache: str | os.PathLike[str] | None = None,
+    output: str | Path | None = None,
+    cache: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Study:
     """Run every system of a study on every query, then score, compare and time them.
@@ -84,7 +84,7 @@ def run_study(
         return make_study(inputs, failures, learning)
 
 
-def find_cache(cache: str | os.PathLike[str] | None) -> Path:
+def find_cache(cache: str | Path | None) -> Path:
     """Return the file of cached vectors: the one named, or one for all studies."""
     return Path(cache) if cache is not None else cache_folder() / "vectors.sqlite"
 
@@ -127,7 +127,7 @@ def _answer_all(
 
 def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counter: _Counter) -> None:
     """Ask a system every query that is not in its log, in passes, after a warm-up."""
-    planned.log.write_build(_describe_build(system))
+    planned.log.write_build(_describe_build(system))  # a process that is killed leaves at least this
     known = {(asked.query, asked.sample) for asked in planned.log.read()}
     queries = list(inputs.collection.queries.items())
     for query, text in queries[: inputs.spec.warmup]:
@@ -144,6 +144,7 @@ def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counte
                         _save(system)
     finally:
         _save(system)
+        planned.log.write_build(_describe_build(system))
 
 
 def _save(system: System) -> None:
@@ -188,4 +189,5 @@ def _describe_build(system: System) -> Built:
         build_seconds=system.seconds,
         encode_seconds=sum(space.seconds for space in system.spaces),
         cached_documents=sum(space.cached for space in system.spaces),
+        notes=tuple(system.notes()),
     )

@@ -56,6 +56,11 @@ def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learn
         for record in records
         if record.failure
     ]
+    notes += [
+        Note("stage", "info", f"{one.name}: {note}")
+        for one in answered
+        for note in one.planned.log.read_build().notes
+    ]
     study = Study(
         name=str(inputs.spec.name),
         collection=inputs.collection.name,

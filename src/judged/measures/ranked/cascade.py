@@ -158,6 +158,7 @@ RBP = Measure(
     terms=rbp_terms,
     at_parameter="cutoff",
     laws=GRADED | {Law.LINEAR, Law.GROWS},
+    unbounded_with=("gain", "grade"),
     dot_parameter="p",
 )
 

@@ -44,7 +44,7 @@ const OPTIONS = { ast: true, actions: false, defaultStyle: false, mode: "vega-li
 
 /** A figure. `kind` names a chart of the head and `rows` its marks, or `spec` is a whole specification.
     `tips(row)` gives the tooltip of a mark as it is pointed at, `click(row)` is called for a mark that is chosen. */
-function chart({ kind, spec, rows = [], words = {}, name, label, caption, tips, click, columns, later }) {
+function chart({ kind, spec, fit, rows = [], words = {}, name, label, caption, tips, click, columns, later }) {
   const holder = h("div", { class: "chart", role: "img", "aria-label": label, "aria-busy": "true" });
   if (!head.figures) {
     return h("p", { class: "note" }, `${name}: this file was written without the extra `, h("code", {}, "judged[report]"), ", so it has no figures; the tables have the numbers.");
@@ -52,7 +52,8 @@ function chart({ kind, spec, rows = [], words = {}, name, label, caption, tips, 
   if (!spec && !rows.length) return h("p", { class: "note" }, `${name}: there is nothing to draw.`);
   const many = rows.length > CANVAS_FROM;
   function make(width, how) {
-    if (spec) return recolour({ ...spec, $schema: undefined, config: { ...spec.config, background: null }, title: undefined }, how);
+    const sized = fit ? { width, autosize: { type: "fit-x", contains: "padding" } } : {};
+    if (spec) return recolour({ ...spec, ...sized, $schema: undefined, config: { ...spec.config, background: null }, title: undefined }, how);
     const cell = columns ? { columns, cell: Math.max(120, Math.floor((width - 62 - 28 * (columns - 1)) / columns)) } : {};
     const made = recolour({ ...fillIn(head.charts[kind], { ...words, ...cell }), config: head.config }, how);
     if (made.height && made.height.step) made.height = made.height.step * Math.max(1, new Set(rows.map((row) => row.system || row.slice || row.measure)).size);

@@ -18,8 +18,9 @@ import msgspec
 import numpy as np
 
 from judged._optional import need
+from judged.retrieve.cosine import normalise_rows
 from judged.retrieve.encoders.encoder import EncoderSpec
-from judged.retrieve.encoders.models import ModelFolder, find_model, find_versions, normalise_rows
+from judged.retrieve.encoders.models import ModelFolder, find_model, find_versions
 from judged.retrieve.stage import Matrix, StageFailed, Vector
 
 __all__ = ["BPE", "BPEEncoder"]

@@ -14,9 +14,10 @@ import numpy as np
 
 from judged._optional import need
 from judged.errors import BadProtocol
+from judged.retrieve.cosine import normalise_rows
 from judged.retrieve.encoders.encoder import EncoderSpec
-from judged.retrieve.encoders.models import normalise_rows
 from judged.retrieve.stage import Matrix, StageFailed, Vector
+from judged.wording import counted
 
 if TYPE_CHECKING:
     from judged.label.client import Endpoint, Key
@@ -80,6 +81,8 @@ class EndpointEncoder:
         from judged.label.client import limit_answer
 
         self.spec, self._key = spec, key
+        self.retries = 0
+        """How many requests had to be repeated."""
         self.url = key.redact(endpoint.url)
         self.identity = {"endpoint": self.url}
         self._dimensions = spec.dimensions
@@ -109,6 +112,13 @@ class EndpointEncoder:
             self._dimensions = len(self.encode_query("dimensions"))
         return self._dimensions
 
+    def notes(self) -> list[str]:
+        """Return how many requests were repeated."""
+        if not self.retries:
+            return []
+        count = counted(self.retries, "request")
+        return [f"{count} to {self.url} had to be repeated; the waits are part of the times"]
+
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of documents, from one request."""
         return self._encode([self.spec.document_prefix + text for text in texts])
@@ -137,9 +147,11 @@ class EndpointEncoder:
             async with asyncio.timeout(
                 self.spec.total_timeout
             ):  # those of the client start anew with every byte
-                return await self._client.embeddings.create(
+                response = await self._client.embeddings.with_raw_response.create(
                     input=texts, model=self.spec.model, encoding_format="float", **more
                 )
+                self.retries += response.retries_taken
+                return response.parse()
         except self._openai.APIStatusError as error:
             raise self._refuse(error) from None
         except (self._openai.APITimeoutError, TimeoutError):
@@ -190,7 +202,8 @@ class EndpointEncoder:
             raise StageFailed(msg)
         try:
             rows = [one.embedding for one in sorted(data, key=lambda one: int(one.index))]
-            found = np.array(rows, dtype=np.float32)
+            with np.errstate(over="ignore"):  # infinity, which is refused with the text that it came for
+                found = np.array(rows, dtype=np.float32)
         except (TypeError, ValueError, AttributeError):
             found = np.empty(0, dtype=np.float32)
         if found.ndim != 2:

@@ -96,7 +96,8 @@ class FunctionEncoder:
 
     def _convert(self, found: Any) -> Matrix:
         try:
-            return np.asarray(found, dtype=np.float32)
+            with np.errstate(over="ignore"):  # infinity, which is refused with the text that it came for
+                return np.asarray(found, dtype=np.float32)
         except (TypeError, ValueError) as error:
             msg = f"`{self.spec.function}` returned a `{type(found).__name__}` that is not an array of numbers: {error}"
             raise StageFailed(msg) from None

@@ -10,8 +10,9 @@ import msgspec
 import numpy as np
 
 from judged._optional import need
+from judged.retrieve.cosine import normalise_rows
 from judged.retrieve.encoders.encoder import EncoderSpec
-from judged.retrieve.encoders.models import find_versions, normalise_rows
+from judged.retrieve.encoders.models import find_versions
 from judged.retrieve.stage import Matrix, StageFailed, Vector
 
 __all__ = ["LSA"]
@@ -76,9 +77,12 @@ class LSA(EncoderSpec, tag="lsa", frozen=True, kw_only=True):
                 msg = f"the collection has {count:,} terms, expected at most {MAX_TERMS:,} for TF-IDF vectors without a reduction"
                 raise StageFailed(msg, hint="set `dimensions`, such as 256, or `max_terms`")
             return None
-        decomposition = need("sklearn.decomposition", extra=self.extra, needed_by="the encoder `lsa`")
         dimensions = min(self.dimensions, documents, count)
-        return decomposition.TruncatedSVD(dimensions, random_state=self.seed).fit(terms)
+        if dimensions == count:  # the same space, turned
+            return None
+        decomposition = need("sklearn.decomposition", extra=self.extra, needed_by="the encoder `lsa`")
+        with np.errstate(invalid="ignore"):  # equal documents have no variance, which is not used
+            return decomposition.TruncatedSVD(dimensions, random_state=self.seed).fit(terms)
 
 
 @dataclass(eq=False)

@@ -10,13 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
-
 from judged._optional import need
 from judged.retrieve.encoders.encoder import hash_files
-from judged.retrieve.stage import Matrix, StageFailed
+from judged.retrieve.stage import StageFailed
 
-__all__ = ["ModelFolder", "find_model", "find_versions", "load_quietly", "normalise_rows"]
+__all__ = ["ModelFolder", "find_model", "find_versions", "load_quietly"]
 
 PACKAGE = "package:"
 DESCRIPTIONS = ("*.json", "*.txt", "*.model", "*.md")
@@ -71,15 +69,6 @@ def find_versions(*packages: str) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def normalise_rows(vectors: Matrix) -> Matrix:
-    """Return rows of length 1; a row of zeros stays as it is, and one too long to be measured raises `StageFailed`."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    if not np.isfinite(lengths).all():
-        msg = "a vector is too long to be scaled to length 1"
-        raise StageFailed(msg)
-    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
 @contextmanager

@@ -12,8 +12,9 @@ import msgspec
 import numpy as np
 
 from judged._optional import need
+from judged.retrieve.cosine import normalise_rows
 from judged.retrieve.encoders.encoder import EncoderSpec, hash_files
-from judged.retrieve.encoders.models import find_model, find_versions, normalise_rows
+from judged.retrieve.encoders.models import find_model, find_versions
 from judged.retrieve.stage import Matrix, StageFailed, Vector
 
 __all__ = ["Model2Vec", "WordLlama"]

@@ -15,13 +15,13 @@ import msgspec
 import numpy as np
 
 from judged._optional import need
+from judged.retrieve.cosine import normalise_rows
 from judged.retrieve.encoders.encoder import EncoderSpec
 from judged.retrieve.encoders.models import (
     ModelFolder,
     find_model,
     find_versions,
     load_quietly,
-    normalise_rows,
 )
 from judged.retrieve.stage import Matrix, StageFailed, Vector
 

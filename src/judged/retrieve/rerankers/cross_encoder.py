@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -67,7 +69,7 @@ class CrossEncoder(RerankSpec, frozen=True, kw_only=True, tag="cross-encoder"):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             network = transformers.AutoModelForSequenceClassification.from_config(config)
-        path = workshop.folder / f"cross-encoder-{folder.identity[:12]}-{self.seed}"
+        path = Path(mkdtemp(prefix="cross-encoder-", dir=workshop.folder))
         network.save_pretrained(path)
         transformers.AutoTokenizer.from_pretrained(folder.path, local_files_only=True).save_pretrained(path)
         return ModelFolder(folder.name, path, folder.identity)

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from judged.arrays import Ints
-from judged.retrieve.encoders.models import normalise_rows
+from judged.retrieve.cosine import normalise_rows
 from judged.retrieve.encoders.transformers import Transformers
 from judged.retrieve.rerankers.function import score_texts
 from judged.retrieve.rerankers.reranker import RerankSpec

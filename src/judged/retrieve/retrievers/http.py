@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -109,12 +109,17 @@ class Elasticsearch(EndpointSpec, frozen=True, kw_only=True, tag="elasticsearch"
             ids=_IDS,
             scores=_SCORES,
         )
-        return spec.open()
+        return _HttpSource(spec.connect(), spec, _check_whole)
 
 
 class _HttpSource:
-    def __init__(self, connection: Connection, spec: Http) -> None:
-        self._connection, self._spec = connection, spec
+    def __init__(
+        self,
+        connection: Connection,
+        spec: Http,
+        check: Callable[[Any, str], None] = lambda _answer, _url: None,
+    ) -> None:
+        self._connection, self._spec, self._check = connection, spec, check
         self._ids = _compile(spec.ids)
         self._scores = None if spec.scores is None else _compile(spec.scores)
         found = _UP_TO_LIST.match(spec.ids)
@@ -127,6 +132,7 @@ class _HttpSource:
         answer = self._connection.ask(
             spec.method, target=self._make_target(text, depth), body=fill_template(spec.body, text, depth)
         )
+        self._check(answer, spec.url)
         ids = self._ids.findall(answer)
         documents = [read_id(one, spec.url) for one in ids]
         scores = [None] * len(ids) if self._scores is None else self._scores.findall(answer)
@@ -180,6 +186,18 @@ def _list_texts(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "\n".join(map(_list_texts, value))
     return value if isinstance(value, str) else ""
+
+
+def _check_whole(answer: Any, url: str) -> None:
+    """Raise `StageFailed` if Elasticsearch ran out of time, or could not search every shard."""
+    if not isinstance(answer, Mapping):
+        return
+    shards = answer.get("_shards")
+    failed = shards.get("failed", 0) if isinstance(shards, Mapping) else 0
+    if failed or answer.get("timed_out") is True:
+        why = f"{failed} of its shards failed" if failed else "it ran out of time"
+        msg = f"{url} searched part of the index only: {why}"
+        raise StageFailed(msg)
 
 
 def _has_items(answer: Any) -> bool:

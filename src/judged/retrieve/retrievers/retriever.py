@@ -15,6 +15,7 @@ from typing import Protocol
 
 from judged.retrieve.stage import Query, Ranked, Searcher, StageFailed, StageSpec, Workshop
 from judged.retrieve.vectors import VectorSpace
+from judged.wording import counted
 
 __all__ = ["RETRIEVAL", "ExistingSystem", "Found", "RetrieveSpec", "Source", "read_id", "read_score"]
 
@@ -68,12 +69,16 @@ class ExistingSystem:
     def notes(self) -> list[str]:
         """Return what was changed, as readers of the results should know."""
         words = {
-            "repeated": "results repeat a document of the same query: each document counts where it comes first",
-            "unknown": "results are documents that the collection does not have",
-            "unscored": "rankings have no scores, or not one for each result: ranks take their place",
-            "rising": "rankings have scores that rise along the list: ranks take their place",
+            "repeated": ("result", "repeated a document of the same query, which counts where it came first"),
+            "unknown": ("result", "named a document that the collection does not have"),
+            "unscored": ("ranking", "had no scores, or not one for each result: ranks take their place"),
+            "rising": ("ranking", "had scores that rise along the list: ranks take their place"),
         }
-        found = [f"{self.counts[code]:,} {text}" for code, text in words.items() if self.counts[code]]
+        found = [
+            f"{counted(self.counts[code], thing)} {text}"
+            for code, (thing, text) in words.items()
+            if self.counts[code]
+        ]
         more = getattr(self.source, "notes", None)
         return [*found, *([] if more is None else more())]
 
@@ -92,9 +97,10 @@ class ExistingSystem:
         return list(first.items())
 
     def _count_unknown(self, documents: list[str]) -> None:
-        """Count results that the collection does not have; raise `StageFailed` if it has none of them."""
+        """Count results that the collection does not have; raise `StageFailed` if none was ever one that it has."""
         unknown = [document for document in documents if not self._has(document)]
-        if unknown and len(unknown) == len(documents):
+        self.counts["known"] += len(documents) - len(unknown)
+        if unknown and not self.counts["known"]:
             msg = (
                 f"`{self.name}` returned documents that the collection does not have, such as `{unknown[0]}`"
             )

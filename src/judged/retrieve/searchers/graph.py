@@ -19,7 +19,7 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.index.exact import find_neighbours
-from judged.retrieve.encoders.models import normalise_rows
+from judged.retrieve.cosine import normalise_rows
 from judged.retrieve.searchers.searcher import SearchSpec, need_space, pick_best, rank_rows
 from judged.retrieve.stage import Query, Ranked, Searcher, Workshop
 from judged.retrieve.vectors import VectorSpace

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Annotated, ClassVar, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 import numpy as np
@@ -20,13 +23,14 @@ from judged.index.engine import (
     complete_settings,
     find_engine,
 )
-from judged.retrieve.encoders.models import normalise_rows
+from judged.retrieve.cosine import normalise_rows
 from judged.retrieve.searchers.searcher import SearchSpec, need_space, rank_rows
-from judged.retrieve.stage import Matrix, Query, Ranked, Searcher, Vector, Workshop
+from judged.retrieve.stage import Matrix, Query, Ranked, Searcher, StageFailed, Vector, Workshop
 from judged.retrieve.vectors import VectorSpace
 
 __all__ = ["VectorIndex"]
 
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
 BATCH = 10_000
 """Vectors that are inserted at a time."""
 
@@ -39,10 +43,15 @@ class VectorIndex(SearchSpec, tag="index", frozen=True, kw_only=True):
     build_settings: dict[str, int | float | str | bool] = msgspec.field(default_factory=dict, name="build")
     query_settings: dict[str, int | float | str | bool] = msgspec.field(default_factory=dict, name="query")
     url: str | None = None
-    """The address or DSN of a server."""
+    """The address or DSN of a server; `${NAME}` is taken from the environment, and never written anywhere."""
     threads: Annotated[int, msgspec.Meta(ge=1)] = 1
 
     needs_vectors: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.url is not None and _has_password(self.url):
+            msg = "`url` has a password, which the results of the study would repeat; write `${NAME}`, an environment variable"
+            raise ValueError(msg)
 
     def build(self, workshop: Workshop, space: VectorSpace | None) -> Searcher:
         """Insert the vectors of all documents, and build the index."""
@@ -66,7 +75,12 @@ class VectorIndex(SearchSpec, tag="index", frozen=True, kw_only=True):
             engine.prepare()
             folder = Path(mkdtemp(prefix="index-", dir=workshop.folder))
             shape = IndexSpec(
-                rows.shape[1], self.metric, len(rows), threads=self.threads, folder=folder, url=self.url
+                rows.shape[1],
+                self.metric,
+                len(rows),
+                threads=self.threads,
+                folder=folder,
+                url=_read_address(self.url),
             )
             engine.create(shape, build)
             for start in range(0, len(rows), BATCH):
@@ -82,6 +96,22 @@ class VectorIndex(SearchSpec, tag="index", frozen=True, kw_only=True):
                 engine.close()
             raise
         return searcher
+
+
+def _has_password(url: str) -> bool:
+    """Return whether an address or a DSN has a password in it."""
+    return "password=" in url.lower() or bool(urlsplit(url).password)
+
+
+def _read_address(url: str | None) -> str | None:
+    """Return the address, that of the environment variable if it names one."""
+    named = None if url is None else _VARIABLE.fullmatch(url)
+    if named is None:
+        return url
+    if named[1] not in os.environ:
+        msg = f"`url` is the environment variable {named[1]}, which is not set"
+        raise StageFailed(msg, hint=f"export {named[1]}=…")
+    return os.environ[named[1]]
 
 
 class _IndexSearcher:
@@ -107,10 +137,15 @@ class _IndexSearcher:
         return self._search
 
     def search(self, query: Query, depth: int) -> Ranked:
-        """Return the nearest documents; their score is the similarity, or the negated distance, of the vectors."""
+        """Return the nearest documents; their score is the similarity, or the negated distance, of the vectors.
+
+        A query without a direction, such as one without a known word, is near to nothing: no document is returned.
+        """
         vector = query.embed(self._space)
         if self._metric == "cosine":
-            vector = normalise_rows(vector[None])[0]
+            vector = normalise_rows(vector)
+            if not vector.any():
+                return Ranked()
         rows = np.asarray(self.open(depth)(vector), dtype=np.int64).ravel()
         rows = rows[rows >= 0]
         self._check(rows)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 import numpy as np
 
 from judged._optional import need
+from judged.arrays import Ints
 from judged.retrieve.searchers.searcher import SearchSpec, pick_best, rank_rows
 from judged.retrieve.stage import Query, Ranked, Searcher, Workshop
 from judged.retrieve.vectors import VectorSpace
@@ -35,7 +37,7 @@ class Bm25(SearchSpec, tag="bm25", frozen=True, kw_only=True):
         library = need("bm25s", extra=self.extra, needed_by="the searcher `bm25`")
         index = library.BM25(method=self.method, k1=self.k1, b=self.b, backend="numpy")
         searcher = _Bm25Searcher(workshop, library, index, [] if self.stopwords == "none" else self.stopwords)
-        index.index(searcher.split(workshop.collection.texts), show_progress=False)
+        searcher.add(workshop.collection.texts)
         return searcher
 
 
@@ -43,6 +45,14 @@ class _Bm25Searcher:
     def __init__(self, workshop: Workshop, library: Any, index: Any, stopwords: Any) -> None:
         self._workshop, self._library, self._index = workshop, library, index
         self._stopwords = stopwords
+        self._known: frozenset[str] = frozenset()
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Index the words of all documents."""
+        words = self.split(texts)
+        self._known = frozenset(word for some in words for word in some)
+        if self._known:
+            self._index.index(words, show_progress=False)
 
     def split(self, texts: Any) -> Any:
         """Return the words of each text."""
@@ -52,13 +62,22 @@ class _Bm25Searcher:
 
     def search(self, query: Query, depth: int) -> Ranked:
         """Return the documents with the highest BM25."""
-        words = self.split([query.text])[0]
+        words = [word for word in self.split([query.text])[0] if word in self._known]
         if not words:
             return Ranked()
-        scores = self._index.get_scores(words)
+        scores = np.zeros(len(self._workshop.collection.documents))
+        shared = self._find_rows(words)  # BM25L and BM25+ score all other documents too
+        scores[shared] = self._index.get_scores(words)[shared]
         rows = pick_best(scores, min(depth, len(scores)))
         rows = rows[scores[rows] > 0]
-        return rank_rows(self._workshop, rows, scores[rows].astype(np.float64))
+        return rank_rows(self._workshop, rows, scores[rows])
+
+    def _find_rows(self, words: Sequence[str]) -> Ints:
+        """Return the documents that have one of the words, from the index by words."""
+        starts, rows = self._index.scores["indptr"], self._index.scores["indices"]
+        tokens = [self._index.vocab_dict[word] for word in words]
+        found: Ints = np.concatenate([rows[starts[token] : starts[token + 1]] for token in tokens])
+        return found
 
 
 class Tantivy(SearchSpec, tag="tantivy", frozen=True, kw_only=True):
@@ -80,7 +99,7 @@ class Tantivy(SearchSpec, tag="tantivy", frozen=True, kw_only=True):
         index.register_tokenizer("words", analyser)
         writer = index.writer(num_threads=1)  # one segment, so that scores do not depend on threads
         for row, text in enumerate(workshop.collection.texts):
-            writer.add_document(library.Document(row=row, text=text))
+            writer.add_document(library.Document(row=row, text=_clean(text)))
         writer.commit()
         writer.wait_merging_threads()
         index.reload()
@@ -107,7 +126,7 @@ class _TantivySearcher:
         asked, either = self._library.Query, self._library.Occur.Should
         words = [
             (either, asked.term_query(self._schema, "text", word, "freq"))
-            for word in self._analyser.analyze(query.text)
+            for word in self._analyser.analyze(_clean(query.text))
         ]
         if not words:
             return Ranked()
@@ -117,3 +136,8 @@ class _TantivySearcher:
         ]
         documents = self._workshop.collection.documents
         return Ranked.sort(((documents[row], score) for row, score in sorted(found)), depth)
+
+
+def _clean(text: str) -> str:
+    """Return a text without halves of surrogate pairs, which UTF-8 does not have."""
+    return text.encode("utf-8", "replace").decode()
