@@ -29,6 +29,7 @@ Open = Callable[..., Any]
 Wait = Callable[..., Any]
 VIEWS = (
     "study",
+    "index",
     "leaderboard",
     "queries",
     "query",

@@ -1,7 +1,7 @@
 """Mutated files for every reader, from fixed seeds.
 
 A reader may return, or raise one of judged's own errors. Anything else is a defect; its seed and number make the input
-again. `python tests/fuzz/mutate.py READER SECONDS` fuzzes one reader and prints its defects.
+again. In `tests`, `python -m fuzz.mutate READER SECONDS` fuzzes one reader and prints its defects.
 """
 
 from __future__ import annotations
