@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from fuzz.outcome import Outcome
 from fuzz.servers import CLIENTS, attack, attack_all, is_installed
+from judged.errors import JudgedError
 
 QUICK = (
     *(
@@ -54,3 +57,19 @@ def test_a_client_bears_every_server(client: str) -> None:
     skip_unless_installed(client)
 
     assert attack_all(client).defects == []
+
+
+@pytest.mark.parametrize("client", OVER_HTTP)
+@pytest.mark.filterwarnings("ignore")
+def test_a_server_that_is_not_there_is_named(client: str) -> None:
+    """The connection is refused; the message has the address, except where each failed question has it."""
+    skip_unless_installed(client)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    try:
+        answered = CLIENTS[client][1](f"http://127.0.0.1:{port}")
+    except JudgedError as error:
+        assert f"127.0.0.1:{port}" in str(error)
+    else:
+        assert client == "labeller"
+        assert len(answered.failures) == 2  # type: ignore[attr-defined]

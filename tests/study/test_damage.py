@@ -48,7 +48,7 @@ def test_damaged_answers_are_asked_again(desk: Path, seed: int) -> None:
         assert means() == expected
     except (
         JudgedError
-    ) as error:  # damage that is still an answer, such as another id, cannot be told from one
+    ) as error:  # damage that is still an answer, such as another id, cannot be distinguished from one
         assert str(error)
 
 
