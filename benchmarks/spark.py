@@ -1,8 +1,8 @@
-"""Score runs of 1, 10 and 100 million rows: judged as a stream, judged on Spark, and nDCG as Spark SQL has it written.
+"""Score runs of 1, 10 and 100 million rows: judged as a stream, judged on Spark, and window functions of Spark SQL.
 
-Every engine reads the same Parquet files in a process of its own, Spark as `local[2]`. The numbers are the processor
-time of all processes of the call (driver, JVM, Python workers) after a warm-up, and the peak memory of the Python
-process that scans, each above what it had before.
+Every engine reads the same Parquet files in a process of its own, Spark as `local[2]`, and first scores the run of a
+million rows, so that neither imports nor the JVM's compiler are measured. The numbers are the processor time of all
+processes of the second call (driver, JVM, Python workers), and the peak memory of the largest Python process.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +32,7 @@ DATA = Path("bench-data/spark")
 SEED, DEPTH, JUDGED, FOUND = 20_261_117, 1000, 21, 14
 FILE_ROWS = 5_000_000
 SIZES = (1, 10, 100)
+FEW = 1000
 MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
@@ -41,45 +43,64 @@ def main() -> None:
         "--millions", type=int, nargs="*", default=SIZES, help="rows of the runs, in millions"
     )
     parser.add_argument(
-        "--peer", type=int, default=10, help="rows, in millions, up to which the peers are run"
+        "--data", type=Path, default=DATA, help="folder of the runs, written if they are not there"
     )
     parser.add_argument("--write", type=Path, help="also write the report to this file")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        name, folder = options.child
-        print(json.dumps(_cost(ENGINES[name], Path(folder))))
+        name, millions = options.child
+        print(json.dumps(_cost(ENGINES[name], options.data, int(millions))))
         return
-    write_report(_report(options.millions, options.peer), options.write)
+    write_report(_report(options.millions, options.data), options.write)
 
 
-def _report(millions: list[int], peer: int) -> Iterator[str]:
+def _report(millions: list[int], data: Path) -> Iterator[str]:
     yield "# Larger than memory, and beyond one machine"
     yield ""
     yield f"Runs of {DEPTH:,} results for each query with whole scores, so with ties, and {JUDGED} judgments for each query, in Parquet"
-    yield f"files of {FILE_ROWS:,} rows with the rows of a query one after the other; *mixed* has them in random order. Written by"
-    yield "`benchmarks/spark.py`."
+    yield f"files of {FILE_ROWS:,} rows with the rows of a query one after the other; *mixed* has those of a file in random order."
+    yield f"*Few judged* has judgments for {FEW:,} queries alone: there only the run grows. Written by one run of `benchmarks/spark.py`,"
+    yield "one measurement each, after a call on the million rows; CPU is that of all processes, the JVM included, and memory the"
+    yield "peak of the largest Python process."
     yield ""
     yield from (f"- {line}" for line in description()[:4])
-    yield f"- PySpark {version('pyspark')}, `local[2]`"
+    yield f"- PySpark {version('pyspark')}, `local[2]`; load of the machine before: {os.getloadavg()[1]:.1f}"
     yield ""
     yield "| rows, millions | engine | measures | CPU s | CPU s per million rows | wall s | memory, MB | nDCG@10 |"
     yield "|---:|---|---:|---:|---:|---:|---:|---:|"
+    found: dict[tuple[int, str], float] = {}
+    for mixed in {each.mixed for each in ENGINES.values()}:
+        _write_data(data, 1, mixed=mixed)
     for size in millions:
-        for name, (_, mixed, measures) in ENGINES.items():
-            if size > peer and (mixed or "SQL" in name):
-                continue
-            cost = _child(name, _made(size, mixed=mixed))
-            each = cost["cpu"] / size
+        for name, engine in ENGINES.items():
+            _write_data(data, size, mixed=engine.mixed)
+            cost = _child(name, data, size)
+            found[size, name] = cost["cpu"]
             yield (
-                f"| {size} | {name} | {measures} | {cost['cpu']:.1f} | {each:.2f} | {cost['wall']:.1f} "
-                f"| {cost['memory']:.0f} | {cost['ndcg']:.6f} |"
+                f"| {size} | {name} | {len(engine.measures)} | {cost['cpu']:.1f} | {cost['cpu'] / size:.2f} "
+                f"| {cost['wall']:.1f} | {cost['memory']:.0f} | {cost['ndcg']:.6f} |"
             )
+    yield ""
+    yield "How many times the processor time of *judged, Spark* window functions of Spark SQL take for the same measures:"
+    yield ""
+    yield "| rows, millions | five measures | nDCG@10 alone | five measures, mixed | nDCG@10 alone, mixed |"
+    yield "|---:|---:|---:|---:|---:|"
+    for size in millions:
+        ratios = [
+            found[size, f"Spark SQL, window functions{kind}"] / found[size, f"judged, Spark{kind}"]
+            for kind in KINDS
+        ]
+        yield f"| {size} | {' | '.join(f'{ratio:.1f}' for ratio in ratios)} |"
 
 
-def _made(millions: int, *, mixed: bool) -> Path:
-    """Return the folder with the judgments and the run of a size, written if it is not there."""
-    folder = DATA / f"{millions}{'-mixed' if mixed else ''}"
+def _folder(data: Path, millions: int, *, mixed: bool) -> Path:
+    return data / f"{millions}{'-mixed' if mixed else ''}"
+
+
+def _write_data(data: Path, millions: int, *, mixed: bool) -> None:
+    """Write the judgments and the run of a size, unless they are there."""
+    folder = _folder(data, millions, mixed=mixed)
     if not (folder / "qrels.parquet").exists():
         (folder / "run").mkdir(parents=True, exist_ok=True)
         rng = np.random.default_rng(SEED)
@@ -94,7 +115,9 @@ def _made(millions: int, *, mixed: bool) -> Path:
                 table = table.take(rng.permutation(len(table)))
             pq.write_table(table, folder / "run" / f"{first:09}.parquet", row_group_size=500_000)
         pq.write_table(pa.concat_tables(judged), folder / "qrels.parquet")
-    return folder
+    if not (folder / "few.parquet").exists():
+        few = pq.read_table(folder / "qrels.parquet").slice(0, FEW * JUDGED)
+        pq.write_table(few, folder / "few.parquet")
 
 
 def _make_rows(numbers: np.ndarray, rng: np.random.Generator) -> tuple[pa.Table, pa.Table]:
@@ -121,12 +144,21 @@ def _name(letter: str, numbers: np.ndarray) -> pa.Array:
     return pc.binary_join_element_wise(letter, pa.array(numbers).cast(pa.string()), "")
 
 
-def _stream(folder: Path) -> Callable[[], float]:
+class Engine(NamedTuple):
+    """What prepares a call, and on what."""
+
+    prepare: Callable[[Engine], Callable[[Path], float]]
+    measures: tuple[str, ...] = MEASURES
+    mixed: bool = False
+    judgments: str = "qrels.parquet"
+
+
+def _stream(engine: Engine) -> Callable[[Path], float]:
     import judged
 
-    def call() -> float:
-        run, qrels = folder / "run", folder / "qrels.parquet"
-        return judged.evaluate(qrels, run, MEASURES, engine="streaming", threads=1)["nDCG@10"]
+    def call(folder: Path) -> float:
+        run, qrels = folder / "run", folder / engine.judgments
+        return judged.evaluate(qrels, run, engine.measures, engine="streaming", threads=1)["nDCG@10"]
 
     return call
 
@@ -150,29 +182,28 @@ def _session() -> Any:
     return builder.getOrCreate()
 
 
-def _spark(folder: Path) -> Callable[[], float]:
+def _spark(engine: Engine, *, handed: bool = False) -> Callable[[Path], float]:
     import judged
 
     session = _session()
-    warm = session.createDataFrame([("q0", "D1", 1.0)], "query string, document string, score double")
-    judged.evaluate({"q0": {"D1": 1}}, warm, "RR")
 
-    def call() -> float:
+    def call(folder: Path) -> float:
         run = session.read.parquet(str(folder / "run"))
-        return judged.evaluate(folder / "qrels.parquet", run, MEASURES)["nDCG@10"]
+        if handed:
+            run = run.where("score >= 0")  # no longer files alone, so that Spark reads them
+        return judged.evaluate(folder / engine.judgments, run, engine.measures)["nDCG@10"]
 
     return call
 
 
-def _window(folder: Path, query: str) -> Callable[[], float]:
+def _window(engine: Engine) -> Callable[[Path], float]:
     """Return measures in Spark SQL as they are commonly written: row_number, join, sum."""
     session = _session()
-    session.sql("SELECT sum(id) FROM range(1000)").collect()
 
-    def call() -> float:
+    def call(folder: Path) -> float:
         session.read.parquet(str(folder / "run")).createOrReplaceTempView("run")
-        session.read.parquet(str(folder / "qrels.parquet")).createOrReplaceTempView("qrels")
-        return session.sql(query).collect()[0][0]
+        session.read.parquet(str(folder / engine.judgments)).createOrReplaceTempView("qrels")
+        return session.sql(FIVE if len(engine.measures) > 1 else WINDOW).collect()[0][0]
 
     return call
 
@@ -214,31 +245,75 @@ SELECT avg(coalesce(found.dcg / ideal.dcg, 0)), avg(coalesce(precisions / releva
 FROM ideal LEFT JOIN found ON ideal.query = found.query
 """
 
-ENGINES: dict[str, tuple[Callable[[Path], Callable[[], float]], bool, int]] = {
-    "judged, streaming": (_stream, False, len(MEASURES)),
-    "judged, Spark": (_spark, False, len(MEASURES)),
-    "Spark SQL, window functions": (partial(_window, query=FIVE), False, len(MEASURES)),
-    "Spark SQL, window functions, nDCG@10 alone": (partial(_window, query=WINDOW), False, 1),
-    "judged, streaming, mixed": (_stream, True, len(MEASURES)),
-    "judged, Spark, mixed": (_spark, True, len(MEASURES)),
-    "Spark SQL, window functions, mixed": (partial(_window, query=FIVE), True, len(MEASURES)),
+ONE = MEASURES[:1]
+KINDS = ("", ", nDCG@10 alone", ", mixed", ", nDCG@10 alone, mixed")
+ENGINES = {
+    "judged, streaming": Engine(_stream),
+    "judged, Spark": Engine(_spark),
+    "judged, Spark, rows read by Spark": Engine(partial(_spark, handed=True)),
+    "Spark SQL, window functions": Engine(_window),
+    "judged, Spark, nDCG@10 alone": Engine(_spark, ONE),
+    "Spark SQL, window functions, nDCG@10 alone": Engine(_window, ONE),
+    "judged, streaming, few judged": Engine(_stream, judgments="few.parquet"),
+    "judged, Spark, few judged": Engine(_spark, judgments="few.parquet"),
+    "judged, streaming, mixed": Engine(_stream, mixed=True),
+    "judged, Spark, mixed": Engine(_spark, mixed=True),
+    "judged, Spark, rows read by Spark, mixed": Engine(partial(_spark, handed=True), mixed=True),
+    "Spark SQL, window functions, mixed": Engine(_window, mixed=True),
+    "judged, Spark, nDCG@10 alone, mixed": Engine(_spark, ONE, mixed=True),
+    "Spark SQL, window functions, nDCG@10 alone, mixed": Engine(_window, ONE, mixed=True),
 }
-"""What prepares each call, whether it reads mixed rows, and how many measures it computes."""
 
 
-def _child(name: str, folder: Path) -> dict[str, float]:
-    command = [sys.executable, __file__, "--child", name, str(folder)]
-    ended = subprocess.run(command, check=True, capture_output=True, text=True)
+def _child(name: str, data: Path, millions: int) -> dict[str, float]:
+    command = [sys.executable, __file__, "--data", str(data), "--child", name, str(millions)]
+    ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     cost: dict[str, float] = json.loads(ended.stdout.splitlines()[-1])
     return cost
 
 
-def _cost(engine: tuple[Callable[[Path], Callable[[], float]], bool, int], folder: Path) -> dict[str, float]:
-    call = engine[0](folder)
-    before, memory, began = _cpu(), _memory(), time.perf_counter()
-    ndcg = call()
+def _cost(engine: Engine, data: Path, millions: int) -> dict[str, float]:
+    call = engine.prepare(engine)
+    call(_folder(data, 1, mixed=engine.mixed))
+    watch = _Watch()
+    before, began = watch.cpu(), time.perf_counter()
+    ndcg = call(_folder(data, millions, mixed=engine.mixed))
     wall = time.perf_counter() - began
-    return {"cpu": _cpu() - before, "wall": wall, "memory": _memory() - memory, "ndcg": ndcg}
+    return {"cpu": watch.cpu() - before, "wall": wall, "memory": watch.memory, "ndcg": ndcg}
+
+
+class _Watch:
+    """Adds up the processor time of this process and all below it, every second, so that those that end are counted."""
+
+    def __init__(self) -> None:
+        self.memory = 0.0
+        """The peak memory of the largest Python process, in megabytes."""
+        self._times: dict[tuple[int, str], int] = {}
+        self._lock = threading.Lock()
+        threading.Thread(target=self._look_again, daemon=True).start()
+
+    def cpu(self) -> float:
+        """Return the processor time so far, in seconds."""
+        self._look()
+        return sum(self._times.values()) / os.sysconf("SC_CLK_TCK")
+
+    def _look_again(self) -> None:
+        while True:
+            time.sleep(1)
+            self._look()
+
+    def _look(self) -> None:
+        with self._lock:
+            for pid in _tree():
+                try:
+                    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                    status = Path(f"/proc/{pid}/status").read_text()
+                except OSError:
+                    continue  # it has ended
+                self._times[pid, fields[19]] = int(fields[11]) + int(fields[12])
+                peak = re.search(r"VmHWM:\s+(\d+) kB", status)
+                if peak is not None and "python" in status.partition("\n")[0]:
+                    self.memory = max(self.memory, int(peak[1]) / 1024)
 
 
 def _tree() -> list[int]:
@@ -253,26 +328,6 @@ def _tree() -> list[int]:
     for pid in found:
         found += [child for child, parent in parents.items() if parent == pid]
     return found
-
-
-def _cpu() -> float:
-    """Return the processor time of this process and all below it, with those that ended."""
-    ticks = 0
-    for pid in _tree():
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _memory() -> float:
-    """Return the peak memory of the largest Python process, in megabytes."""
-    peaks = [0.0]
-    for pid in _tree():
-        status = Path(f"/proc/{pid}/status").read_text()
-        found = re.search(r"VmHWM:\s+(\d+) kB", status)
-        if found is not None and "python" in status.partition("\n")[0]:
-            peaks.append(int(found[1]) / 1024)
-    return max(peaks)
 
 
 if __name__ == "__main__":

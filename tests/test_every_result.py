@@ -24,6 +24,7 @@ from judged.result import RESULTS, Result
 from judged.retrieve.collection import Collection
 from judged.study.result import Study
 from judged.study.run import open_study, run_study
+from support import report_results
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 0, "b": 2}}
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
@@ -62,6 +63,7 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "evaluations": lambda: evaluate_many(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
     "comparison": lambda: judged.compare(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
     "gate": lambda: judged.gate(QRELS, RUN, ["AP", "RR"], baseline=OTHER),
+    "sessions": report_results.make_sessions,
     "agreement": lambda: judged.agreement(GRADES, GRADES),
     "explanation": lambda: judged.explain(QRELS, RUN, "AP", query="q2"),
     "difference": lambda: explain_difference(QRELS, RUN, "AP", against="rel=2"),

@@ -77,6 +77,7 @@ for _kind, _home in {
     "evaluations": "judged.engine.evaluations:Evaluations",
     "comparison": "judged.comparison.result:Comparison",
     "gate": "judged.gates.result:GateReport",
+    "sessions": "judged.sessions.report:SessionReport",
     "agreement": "judged.agreements.result:Agreement",
     "explanation": "judged.explanation.result:Explanation",
     "difference": "judged.explanation.difference:Difference",

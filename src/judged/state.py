@@ -2,7 +2,7 @@
 
 A dataclass becomes an object with its fields, and the name of its class under `$`; reading it back, the class is
 found among those that the annotation allows, so that a file can name no other. A field with the metadata
-`{"saved": False}` is left out and takes its default. A class that is more than its fields says itself how it is
+`{"saved": False}` is left out and takes its default. A msgspec struct becomes an object with its fields. A class that is more than its fields says itself how it is
 saved: `to_state()` returns plain data and the class method `from_state()` takes it back.
 """
 
@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -35,6 +36,8 @@ def to_state(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of va
     if is_dataclass(value):
         saved = {item.name: to_state(getattr(value, item.name)) for item in fields(value) if _is_saved(item)}
         return {TAG: type(value).__name__, **saved}
+    if hasattr(value, "__struct_fields__"):
+        return import_module("msgspec").to_builtins(value)
     if isinstance(value, Mapping):
         return _mapping_to_state(value)
     if isinstance(value, tuple | list | frozenset | set):
@@ -53,6 +56,8 @@ def from_state(data: Any, hint: Any) -> Any:  # noqa: PLR0911 - one line for eac
         return hint.from_state(data)
     if isinstance(hint, type) and is_dataclass(hint):
         return _to_dataclass(data, hint)
+    if hasattr(hint, "__struct_fields__"):
+        return import_module("msgspec").convert(data, hint)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in {Union, UnionType}:
         return _to_member(data, arguments)
@@ -158,8 +163,15 @@ def _to_array(data: list[Any], hint: Any) -> Any:
     text = any(isinstance(item, str) and item not in {"NaN", "Infinity", "-Infinity"} for item in data)
     if text or None in data:
         return np.array(data, dtype=object)
+    kind = next((found for part in get_args(hint) for found in get_args(part) if _is_dtype(found)), None)
+    if kind is not None:
+        return np.array(data, dtype=kind)
     array = np.array(data, dtype=np.float64 if any(isinstance(item, str | float) for item in data) else None)
-    kinds = str(hint)
-    if "float" in kinds or not data:
-        return array.astype(np.float64)
-    return array.astype(np.int64) if array.dtype.kind == "i" else array
+    return array.astype(np.float64) if not data else array
+
+
+def _is_dtype(kind: object) -> bool:
+    """Return whether an argument of `NDArray` names one type of numbers."""
+    import numpy as np
+
+    return isinstance(kind, type) and issubclass(kind, np.number | np.bool_) and kind is not np.number

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from judged._optional import need
 from judged.errors import Unreadable
 
-__all__ = ["StoredFile", "has_pattern", "is_remote", "list_files", "read_bytes", "write_bytes"]
+__all__ = ["StoredFile", "has_pattern", "is_remote", "list_files", "open_file", "read_bytes", "write_bytes"]
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _PATTERN = re.compile(r"[*?\[]")
@@ -46,6 +46,13 @@ def is_remote(path: object) -> bool:
 def has_pattern(path: str) -> bool:
     """Return whether a path has wildcards and is no file itself."""
     return _PATTERN.search(path) is not None and not os.path.exists(path)  # noqa: PTH110 - any text
+
+
+def open_file(uri: str) -> Any:
+    """Open a file in some storage to be read in any order."""
+    with _explain(uri):
+        filesystem, path = _find(uri)
+        return filesystem.open_input_file(path)
 
 
 def read_bytes(uri: str | os.PathLike[str]) -> bytes:

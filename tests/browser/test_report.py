@@ -15,6 +15,7 @@ import judged
 from judged.blocks import Display, format_value
 from judged.report.data import to_delimited
 from judged.report.page import render_report
+from judged.sessions.report import SessionReport
 from support.report_results import (
     HOSTILE,
     PLAIN,
@@ -352,6 +353,25 @@ def test_an_address_shows_what_its_sender_saw(show: Any, report: Path) -> None:
 
     assert chosen == ["RR", PLAIN[2], PLAIN[1]]
     assert page.get_by_label("different only").is_checked()
+
+
+def test_a_session_says_what_each_search_repeated_and_what_was_used(show: Any) -> None:
+    """Three words in another order are the same query; its only result was found, opened and cited before."""
+    page = {"url": "https://example.org/a", "title": "A", "gain": 3}
+    searches = [{"query": words, "results": [page]} for words in ("how tall is it", "it is how tall")]
+    trace = {
+        "conversation": "c",
+        "iterations": [{"searches": [search]} for search in searches],
+        "opened": ["https://example.org/a"],
+        "cited": ["https://example.org/a", "https://example.org/b"],
+    }
+    other = {"conversation": "d", "task": "other", "iterations": [{"searches": [{"results": [page]}]}]}
+    evaluation = judged.evaluate_sessions([trace, other], explain=True)
+    shown = show(SessionReport(evaluation, evaluation.provenance), "sessions")
+
+    assert "the same query again · nothing new" in shown.locator(".session .again").inner_text()
+    assert shown.locator(".session .what", has_text="opened and cited").count() == 2
+    assert shown.get_by_text("cited, not retrieved").count() == 1
 
 
 def test_a_session_links_duplicates_to_their_first_occurrence(show: Any) -> None:

@@ -189,3 +189,14 @@ def test_a_tracker_that_is_not_installed_is_named_before_the_work(
     assert result.exit_code == 2
     assert "judged[wandb]" in result.stderr or "extra `wandb`" in result.stderr
     assert not count_calls(desk, "encode")
+
+
+def test_results_are_logged_to_wandb_offline(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run for each system, and one for the study with its folder."""
+    pytest.importorskip("wandb", reason="Weights & Biases is not installed")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    result = run("study.yaml", "-q", "--log", "wandb")
+
+    assert result.exit_code == 0, result.output
+    assert len(list((desk / "wandb").glob("offline-run-*"))) == len(STUDY["systems"]) + 1

@@ -37,6 +37,7 @@ steps       4
 iterations  2, the steps that searched; tokens known for 0, seconds for 0
 searches    3, 1 of them without results
 results     3
+opened      1 page
 
 tool        calls  taken as
 ────────────────────────────

@@ -265,6 +265,21 @@ def test_a_malformed_row_is_named_by_file_and_row(tmp_path: Path) -> None:
     assert caught.value.counts == {"missing-value": 1, "score-nan": 1}
 
 
+def test_a_row_after_a_file_without_rows_is_named_by_its_own_file(tmp_path: Path) -> None:
+    """An empty file has no place, whichever pass reads it."""
+    rows: list[Any] = make_rows()
+    for number, part in {"0": rows[:500], "1": [], "2": rows[500:], "3": rows[3:4]}.items():
+        columns = dict(zip(("query", "document", "score"), map(list, zip(*part, strict=True)), strict=False))
+        table = pa.table(columns or {name: [] for name in ("query", "document", "score")})
+        schema = pa.schema({"query": pa.string(), "document": pa.string(), "score": pa.float64()})
+        pq.write_table(table.cast(schema), tmp_path / f"{number}.parquet")
+    with pytest.raises(BadInput, match=r"3\.parquet, row 1.*first at .*0\.parquet, row 4"):
+        judged.evaluate(make_qrels(), tmp_path, "AP")
+    write_parquet([(*rows[500][:2], None), *rows[501:]], tmp_path / "2.parquet")  # type: ignore[list-item]
+    with pytest.raises(BadInput, match=r"2\.parquet, row 1: score is null"):
+        judged.evaluate(make_qrels(), tmp_path, "AP")
+
+
 def test_a_malformed_line_is_named_by_file_and_line(tmp_path: Path) -> None:
     """The same words as those of a file read at once."""
     lines = write_text(make_rows(), tmp_path / "run.trec").read_text().splitlines()

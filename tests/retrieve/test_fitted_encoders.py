@@ -62,7 +62,7 @@ def test_bpe_vectors_depend_neither_on_the_batch_nor_on_padding(bpe: Any) -> Non
     assert bpe.untrained
 
 
-def test_bpe_has_768_dimensions_unless_told_otherwise() -> None:
+def test_bpe_has_768_dimensions_by_default() -> None:
     """The LSTM of source document 002."""
     assert BPE(weights="random").dimensions == 768
 

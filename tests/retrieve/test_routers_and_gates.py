@@ -145,7 +145,7 @@ def decides(gate: Any, text: str) -> bool:
 
 
 def test_a_pattern_skips_what_matches(tmp_path: Path) -> None:
-    """Anywhere, in any case unless told otherwise."""
+    """Anywhere, in any case by default."""
     workshop = make_workshop(tmp_path)
     gate = PatternGate(skip=r"^(hi|thanks)\b").build(workshop)
     strict = PatternGate(skip="^hi", ignore_case=False).build(workshop)

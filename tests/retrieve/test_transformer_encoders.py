@@ -160,7 +160,7 @@ def test_random_weights_are_built_when_asked_for_and_said_to_be(name: str, model
 
 
 def test_building_random_weights_leaves_the_random_numbers_of_others_alone(models: Path) -> None:
-    """Whoever draws from torch's generator draws the same with and without it."""
+    """Numbers drawn from the generator of torch are the same with and without it."""
     torch.manual_seed(3)
     expected = torch.rand(3)
     torch.manual_seed(3)

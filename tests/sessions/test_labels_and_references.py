@@ -85,6 +85,14 @@ def test_labels_that_never_reach_good_are_a_warning() -> None:
     assert ["nothing-good" in codes for codes in notes.values()] == [True, False]
 
 
+def test_counts_have_no_good_results_to_miss() -> None:
+    """A measure that knows no good results does not make a gain of 3 too low."""
+    trace = {"conversation": "c", "iterations": [{"searches": [{"results": [{"id": "a", "gain": 3}]}]}]}
+    evaluation = judged.evaluate_sessions([trace], ["N", "R", "Dup"])
+
+    assert "nothing-good" not in {note.code for note in evaluation.notes}
+
+
 def test_companions_have_the_same_good(tmp_path: Path) -> None:
     """`--good 1` is shown for the gain beside redundancy, too."""
     found = run(

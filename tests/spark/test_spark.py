@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import judged
-from judged.errors import BadInput, BadProtocol
+from judged.errors import BadInput, BadProtocol, Unreadable
 
 pyspark = pytest.importorskip("pyspark", reason="pip install 'judged[spark]'")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -160,15 +161,63 @@ def assert_same(found: judged.Evaluation, expected: judged.Evaluation) -> None:
     assert found.tie_range("AP") == expected.tie_range("AP")
 
 
+@pytest.mark.parametrize("reader", ["files", "Spark"])
 @pytest.mark.parametrize("kind", ["grouped", "mixed"])
 def test_spark_scores_as_one_machine_does(
-    spark: Any, kind: str, files: dict[str, Path], expected: judged.Evaluation
+    spark: Any, kind: str, reader: str, files: dict[str, Path], expected: judged.Evaluation
 ) -> None:
-    """Queries split over files and partitions, one of them with half of all rows; or all rows mixed."""
+    """Queries split over files and partitions, one of them with half of all rows; or all rows mixed.
+
+    The executors open the files themselves; where a data frame is more than its files, Spark hands over the rows.
+    """
+    from judged.engine.spark import _find_pieces
+
     frame = spark.read.parquet(str(files[kind]))
+    if reader == "Spark":
+        frame = frame.where("score > -1")
 
     assert frame.rdd.getNumPartitions() > 1
+    assert (_find_pieces(frame) is None) == (reader == "Spark")
     assert_same(judged.evaluate(make_qrels(), frame, MEASURES), expected)
+
+
+def test_files_that_executors_cannot_open_are_read_by_spark(
+    spark: Any, files: dict[str, Path], expected: judged.Evaluation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark may have credentials that the machine has not; a task that fails to open a file says so."""
+    from judged.engine import spark as engine
+    from judged.engine.spark_tasks import Piece
+
+    monkeypatch.setattr(engine, "_find_pieces", lambda _: [[Piece("file:///nowhere/0.parquet", 0, 1)]])
+    for path in files.values():
+        assert_same(judged.evaluate(make_qrels(), spark.read.parquet(str(path)), MEASURES), expected)
+
+
+def test_a_damaged_file_is_named(spark: Any, files: dict[str, Path], tmp_path: Path) -> None:
+    """Neither the executors nor Spark can read it."""
+    for path in files["grouped"].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    damaged = tmp_path / "2.parquet"
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:200] + bytes(4000) + content[4200:])
+
+    with pytest.raises(Unreadable, match=r"2\.parquet cannot be read"):
+        judged.evaluate(make_qrels(), spark.read.parquet(str(tmp_path)), "AP")
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 200])
+def test_every_target_is_a_partition_of_its_own(spark: Any, count: int) -> None:
+    """Spark's own partitioning says where the numbers go."""
+    from pyspark.sql.functions import spark_partition_id
+
+    from judged.engine.spark import _find_targets
+
+    frame = spark.createDataFrame([(number,) for number in _find_targets(count)], "target int")
+    placed = frame.repartition(count, "target").withColumn("partition", spark_partition_id()).collect()
+
+    assert {row["target"]: row["partition"] for row in placed} == {
+        target: place for place, target in enumerate(_find_targets(count))
+    }
 
 
 def test_a_lost_executor_changes_nothing(
@@ -223,26 +272,34 @@ def find_executors(application: str) -> list[int]:
     return found
 
 
-def test_partitioned_input_is_not_shuffled_again(spark: Any, files: dict[str, Path]) -> None:
+def test_partitioned_input_is_not_shuffled_again(
+    spark: Any, files: dict[str, Path], expected: judged.Evaluation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Spark knows how it partitioned the rows; rows in order need no partitions at all."""
-    from judged.engine.spark import _bring_together
+    from judged.engine import spark as engine
 
-    protocols = [judged.Protocol()]
+    plans: list[str] = []
+    run_task = engine.run_task
+
+    def watch(rows: Any, task: Any) -> list[bytes]:
+        plans.append(rows._jdf.queryExecution().toString().partition("== Physical Plan ==")[2])
+        return run_task(rows, task)
+
+    monkeypatch.setattr(engine, "run_task", watch)
     grouped, mixed = (spark.read.parquet(str(files[kind])) for kind in ("grouped", "mixed"))
-    plans = {
-        name: _bring_together(frame, ["query"], protocols)._jdf.queryExecution().toString()
-        for name, frame in {
-            "grouped": grouped,
-            "mixed": mixed,
-            "partitioned": mixed.repartition("query"),
-            "by range": mixed.repartitionByRange("query"),
-            "by another column": mixed.repartition("document"),
-        }.items()
-    }
-    moved = {name: plan.partition("== Physical Plan ==")[2].count("Exchange") for name, plan in plans.items()}
+    moved = {}
+    for name, frame in {
+        "grouped": grouped,
+        "mixed": mixed,
+        "partitioned": mixed.repartition("query"),
+        "by range": mixed.repartitionByRange("query"),
+        "by another column": mixed.repartition("document"),
+    }.items():
+        plans.clear()
+        assert_same(judged.evaluate(make_qrels(), frame, MEASURES), expected)
+        moved[name] = plans[0].count("Exchange")
 
-    assert moved == {"grouped": 0, "mixed": 1, "partitioned": 1, "by range": 1, "by another column": 1}
-    assert "hashpartitioning(document" not in plans["by another column"].partition("== Physical Plan ==")[2]
+    assert moved == {"grouped": 0, "mixed": 1, "partitioned": 1, "by range": 1, "by another column": 2}
 
 
 def test_many_systems_are_scored_in_one_pass_and_compared(spark: Any, files: dict[str, Path]) -> None:
@@ -295,6 +352,143 @@ def test_an_order_that_spark_does_not_keep_is_refused(spark: Any, files: dict[st
         frame = spark.read.parquet(str(path))
         with pytest.raises(BadProtocol, match="in the order of the input"):
             judged.evaluate(make_qrels(), frame, "AP", protocol=judged.Protocol(ties="input-order"))
+
+
+def test_systems_in_folders_are_scored_in_one_pass(
+    spark: Any, tmp_path: Path, expected: judged.Evaluation
+) -> None:
+    """Folders called `system=…` are a column that only Spark sees."""
+    for system in ("a", "b"):
+        write(make_rows(), tmp_path / f"system={system}" / "0.parquet")
+    found = judged.evaluate_many(make_qrels(), spark.read.parquet(str(tmp_path)), MEASURES)
+
+    assert list(found) == ["a", "b"]
+    for evaluation in found.values():
+        assert_same(evaluation, expected)
+
+
+def test_scores_become_a_data_frame_of_spark(spark: Any, files: dict[str, Path]) -> None:
+    """A row for each query and measure, with the values of the evaluation."""
+    found = judged.evaluate(make_qrels(), spark.read.parquet(str(files["grouped"])), "AP RR")
+    frame = spark.createDataFrame(found.to_pandas("scores"))
+    means = {row["measure"]: row["avg(value)"] for row in frame.groupBy("measure").avg("value").collect()}
+
+    assert means == pytest.approx(found.mean(), abs=1e-12)
+
+
+def test_answers_of_an_index_are_scored_as_a_run(spark: Any) -> None:
+    """As a table they are a run, and the exact neighbours are judgments; the numbers are those of the matrices."""
+    rng = np.random.default_rng(0)
+    exact = np.stack([rng.choice(500, 20, replace=False) for _ in range(60)])
+    answers = np.where(rng.random(exact.shape) < 0.7, exact, rng.integers(500, 1000, exact.shape))
+    answers = np.stack([row[rng.permutation(20)] for row in answers])
+    answers[(np.sort(answers, 1)[:, 1:] == np.sort(answers, 1)[:, :-1]).any(axis=1)] = exact[0]
+    truth = judged.Neighbours(exact, np.sort(rng.random(exact.shape), axis=1), population=1000)
+    expected = judged.evaluate(truth, judged.Answers(answers), ["R@20", "P@10", "RR"])
+    rows = [
+        (str(query), str(document), -float(rank))
+        for query, found in enumerate(answers.tolist())
+        for rank, document in enumerate(found)
+    ]
+    frame = spark.createDataFrame(rows, "query string, document string, score double").repartition(5)
+    found = judged.evaluate(truth.to_judgments(), frame, ["R@20", "P@10", "RR"])
+
+    place = np.argsort([int(query) for query in found.scores.queries.to_pylist()])
+
+    assert len(place) == 60
+    for name in ("R@20", "P@10", "RR"):
+        assert (found.scores[name][place] == expected.scores[name]).all(), name
+
+
+def make_sessions(systems: tuple[str, ...] = ("a", "b"), count: int = 30) -> judged.Sessions:
+    """Return sessions with repeated results, some of them labelled in the trace."""
+    rng = random.Random(5)  # noqa: S311 - a fixed seed
+    traces = [
+        {
+            "conversation": f"{system}{number}",
+            "system": system,
+            "task": f"t{number}",
+            "turns": [
+                {
+                    "iterations": [
+                        {"searches": [{"query": "x", "results": make_results(rng)} for _ in range(2)]}
+                        for _ in range(rng.randint(0, 4))
+                    ]
+                }
+            ],
+        }
+        for system in systems
+        for number in range(count)
+    ]
+    return judged.read_sessions(traces)
+
+
+def make_results(rng: random.Random) -> list[dict[str, Any]]:
+    """Return results, a third of them with gains."""
+    return [
+        {"url": f"https://example.org/{document}"} | ({"gain": document % 5} if document % 3 == 0 else {})
+        for document in rng.sample(range(40), 5)
+    ]
+
+
+LABELS = [
+    {"task": f"t{task}", "url": f"https://example.org/{document}", "gain": (task + document) % 5}
+    for task in range(40)
+    for document in range(0, 40, 7)
+]
+
+
+@pytest.mark.parametrize("reference", [None, "union"])
+def test_sessions_are_scored_as_on_one_machine(spark: Any, tmp_path: Path, reference: str | None) -> None:
+    """A row for each session, in several partitions; labels and the pool of all systems included."""
+    sessions = make_sessions()
+    pq.write_table(sessions.table, tmp_path / "sessions.parquet", row_group_size=7)
+    measures = ["CG@last", "DCG@last", "SRE@last", "SRR@last", "Dup@last", "N"]
+    expected = judged.evaluate_sessions(sessions, measures, labels=LABELS, reference=reference)
+    frame = spark.read.parquet(str(tmp_path / "sessions.parquet")).repartition(4, "task")
+    found = judged.evaluate_sessions(frame, measures, labels=LABELS, reference=reference)
+    order = {unit: number for number, unit in enumerate(found.scores.queries.to_pylist())}
+    place = [order[unit] for unit in expected.scores.queries.to_pylist()]
+
+    assert len(place) == len(order) == 60
+    for name, values in expected.scores.values.items():
+        np.testing.assert_array_equal(found.scores[name][place], values, err_msg=name)  # NaN too
+    assert {note.message for note in found.notes} == {note.message for note in expected.notes}
+    assert any("labels match no result" in note.message for note in found.notes)
+
+
+def test_a_session_in_two_partitions_is_refused(spark: Any, tmp_path: Path) -> None:
+    """It would count twice; so would one that is twice in a partition."""
+    pq.write_table(make_sessions(count=3).table, tmp_path / "sessions.parquet")
+    frame = spark.read.parquet(str(tmp_path / "sessions.parquet"))
+    for twice in (frame.union(frame), frame.union(frame).coalesce(1)):
+        with pytest.raises(BadInput, match="session `a0`: is there twice"):
+            judged.evaluate_sessions(twice, "N")
+    with pytest.raises(BadInput, match="expected those of a table of sessions"):
+        judged.evaluate_sessions(frame.drop("iterations"), "N")
+
+
+def test_the_command_scores_patterns_with_spark(files: dict[str, Path], tmp_path: Path) -> None:
+    """`judged score --engine spark --master`, in a process of its own, prints what one machine prints."""
+    lines = (f"{q} 0 {d} {g}\n" for q, docs in make_qrels().items() for d, g in docs.items())
+    (tmp_path / "qrels.txt").write_text("".join(lines))
+    command = [sys.executable, "-W", "ignore", "-m", "judged", "score", str(tmp_path / "qrels.txt")]
+    options = ["-m", "AP nDCG@10", "--per-query", "--format", "csv", "--quiet"]
+    pattern = f"run={files['grouped']}/*.parquet"
+    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
+    printed = [
+        subprocess.run(
+            [*command, pattern, *options, *engine],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for engine in ([], ["--engine", "spark", "--master", "local[2]"])
+    ]
+
+    assert printed[0] == printed[1]
+    assert len(printed[0].splitlines()) > 100
 
 
 CONNECT = """

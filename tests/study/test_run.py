@@ -298,7 +298,7 @@ def test_what_stages_say_is_noted() -> None:
     asked = {"name": "asked", "retriever": {"type": "object", "object": "parts:retrieve"}}
     found = run_study(study(asked, warmup=0))
 
-    assert any(note.message.startswith("asked: 6 rankings have no scores") for note in found.notes)
+    assert any(note.message.startswith("asked: 6 rankings had no scores") for note in found.notes)
 
 
 def test_empty_documents_are_refused_or_left_out(desk: Path) -> None:
@@ -371,3 +371,18 @@ def test_a_killed_study_goes_on_where_it_was(desk: Path) -> None:
     assert set(asked_again.values()) == {2}  # once for each system
     assert len(asked_again) == 48
     assert not found.failures
+
+
+def test_systems_of_a_study_are_compared_otherwise(desk: Path) -> None:
+    """`judged.compare` takes a study, or its file, with another baseline and another test."""
+    found = run_study(study(WORDS, OWN), output="out")
+    found.save(desk / "study.json")
+    first, second = (
+        judged.compare(found, baseline="own", test="t"),
+        judged.compare(["study.json"], baseline="own", test="t"),
+    )
+
+    assert first.contrast("words").difference == pytest.approx(
+        found["words"].mean()["nDCG@5"] - found["own"].mean()["nDCG@5"]
+    )
+    assert first.contrast("words").p == second.contrast("words").p

@@ -30,8 +30,10 @@ FORMATS = {
     "smolagents.jsonl": "smolagents",
     "inspect-ai.jsonl": "inspect-ai",
     "dspy.jsonl": "dspy",
+    "open-webui-before.jsonl": "open-webui",
 }
 QUESTION = "Which is taller, Burj Khalifa or Merdeka 118?"
+BY_HOW_MUCH = "Which is taller, Burj Khalifa or Merdeka 118, and by how much?"
 Story = list[list[tuple[str | None, list[str]]]]
 STORY: Story = [
     [("Burj Khalifa height", ["burj", "dubai"])],
@@ -43,6 +45,7 @@ CLAUDE: Story = [
 ]
 OTHER: dict[str, Story] = {
     "codex.jsonl": [[("Burj Khalifa height", ["burj?utm_source=openai"])]],
+    "open-webui-before.jsonl": [[(BY_HOW_MUCH, ["burj", "merdeka", "tallest"])]],
     **dict.fromkeys(("claude-code-stream.jsonl", "claude-code-transcript.jsonl"), CLAUDE),
 }
 TOKENS = {
@@ -89,7 +92,7 @@ def test_every_framework_is_known_by_content_and_tells_the_same_story(file: str,
 
     assert detect(trace).name == name
     assert story(session) == OTHER.get(file, STORY)
-    if file not in {"claude-code-stream.jsonl", "codex.jsonl"}:
+    if file not in {"claude-code-stream.jsonl", "codex.jsonl", "open-webui-before.jsonl"}:
         assert (session.question or "").strip() == QUESTION
     if file in TOKENS:
         assert [part.tokens for part in session.iterations] == [25.0, 25.0]
@@ -241,6 +244,14 @@ OUTPUTS = {
     "NDJSON": f"{json.dumps(PAGE)}\n{json.dumps({**PAGE, 'url': 'https://e.org/dubai'})}",
     "joined MCP blocks": f"{json.dumps(PAGE, indent=1)}\n\n{json.dumps({**PAGE, 'url': 'https://e.org/dubai'}, indent=1)}",
     "CSV": 'title,url,text\n"Burj, Khalifa",https://e.org/burj,828 m\n',
+    "Cohere documents": [{"type": "document", "document": {"id": "1", "data": json.dumps(PAGE)}}],
+    "MCP resource": [{"type": "resource", "resource": {"uri": "https://e.org/burj", "text": "828 m"}}],
+    "several kinds": {
+        "web": {"results": [PAGE]},
+        "news": [{**PAGE, "url": "https://e.org/dubai"}],
+        "videos": [],
+    },
+    "records with rules": "Title: A\nURL: https://e.org/burj\nText: 828 m\n\n---\n\nTitle: B\nURL: https://e.org/dubai\nText: x",
     "WebSearch of Claude Code": f'Web search results for query: "q"\n\nLinks: {json.dumps([PAGE])}\n\nIt is tall.',
 }
 
@@ -257,9 +268,19 @@ def test_outputs_of_stores_and_tables_are_results(name: str) -> None:
     assert (
         urls
         == ["https://e.org/burj", "https://e.org/dubai"][
-            : 2 if name in {"NDJSON", "joined MCP blocks"} else 1
+            : 2 if name in {"NDJSON", "joined MCP blocks", "several kinds", "records with rules"} else 1
         ]
     )
+
+
+def test_fields_that_stores_name_otherwise_are_found() -> None:
+    """A chunk of Azure AI Search, data of Cohere; a rule between records is no text."""
+    outputs = [{"value": [{"@search.score": 1.5, "chunk_id": "k", "chunk": "828 m"}]}, OUTPUTS["Cohere documents"],
+               OUTPUTS["records with rules"]]  # fmt: skip
+    first = [next(read(called(output)).results())[0] for output in outputs]
+
+    assert [result.snippet for result in first] == ["828 m"] * 3
+    assert (first[0].id, first[0].score, first[1].title) == ("k", 1.5, "Burj Khalifa")
 
 
 def test_passages_under_bare_titles_are_results() -> None:
@@ -272,7 +293,99 @@ def test_passages_under_bare_titles_are_results() -> None:
     ]
 
 
-def test_an_output_that_was_cut_off_is_named_as_such() -> None:
-    """An exporter's limit, not a shape that is unknown."""
-    with pytest.raises(BadInput, match="its output was cut off after 60 characters"):
-        read(called(json.dumps({"results": [PAGE] * 3})[:60]))
+@pytest.mark.parametrize(
+    ("output", "length"),
+    [(json.dumps({"results": [PAGE] * 3})[:60], 60), ("The tower is 330 metres tall. Paris is the...", 45)],
+)
+def test_an_output_that_was_cut_off_is_named_as_such(output: str, length: int) -> None:
+    """An exporter's limit, not a shape that is unknown; Monocle's retrievers have 100 characters of text and an ellipsis."""
+    with pytest.raises(BadInput, match=f"its output was cut off after {length} characters") as error:
+        read(called(output))
+
+    assert [problem.code for problem in error.value.problems] == ["cut-output"]
+    assert "raise the limit" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "remark", ["... [truncated]", "<output truncated>", "(truncated, 1200 more characters)"]
+)
+def test_an_output_that_says_it_was_truncated_is_read_and_noted(remark: str) -> None:
+    """What precedes the remark is there; a page about truncated trees is none."""
+    listed = "1. [One](https://e.org/1)\nfirst\n2. [Two](https://e.org/2)\n"
+    cut, whole = (read_sessions([called(listed + end)]) for end in (remark, "Truncated trees."))
+
+    assert [len(list(session.results())) for session in (*cut, *whole)] == [2, 2]
+    assert "the output of 1 search was cut off" in " ".join(cut.notes)
+    assert "cut off" not in " ".join(whole.notes)
+
+
+def test_joined_texts_of_a_retriever_tool_are_refused_until_a_separator_is_named(tmp_path: Path) -> None:
+    """LangChain's `create_retriever_tool` joins documents by blank lines, which documents have themselves."""
+    document = called("The tower is 330 metres tall.\n\nParis is the capital of France.")
+    tools = tmp_path / "tools.yaml"
+    tools.write_text('tools: {search: {separator: "\\n\\n"}}')
+    with pytest.raises(BadInput, match="separator"):
+        read(document)
+    (session,) = read_sessions([document], tools=tools)
+    (empty,) = read_sessions([called("No results found.")], tools=tools)
+
+    assert [result.snippet for result, _ in session.results()] == [
+        "The tower is 330 metres tall.",
+        "Paris is the capital of France.",
+    ]
+    assert list(empty.results()) == []
+
+
+def test_an_address_ends_with_its_line() -> None:
+    """A prompt for documents may put the text below it, without a name."""
+    output = "Title: Eiffel\nURL: https://e.org/eiffel\nIt is tall.\n\nVery.\n\nTitle: Paris\nURL: https://e.org/paris\nA city."
+
+    assert [(result.url, result.snippet) for result, _ in read(called(output)).results()] == [
+        ("https://e.org/eiffel", "It is tall.\n\nVery."),
+        ("https://e.org/paris", "A city."),
+    ]
+
+
+def test_open_webui_shows_one_branch_of_a_chat() -> None:
+    """Regenerated answers are other branches; the model that wrote the last answer is the system."""
+    source = {"source": {"type": "collection", "name": "docs"}, "document": ["A", "B"],
+              "metadata": [{"source": "a.txt", "file_id": "a"}, {"source": "b.txt", "file_id": "b"}]}  # fmt: skip
+    failed = {"action": "web_search", "queries": ["x"], "done": True, "error": True, "description": "down"}
+    messages = {
+        "u": {"id": "u", "parentId": None, "role": "user", "content": QUESTION},
+        "a": {"id": "a", "parentId": "u", "role": "assistant", "content": "?", "model": "one", "output": []},
+        "b": {"id": "b", "parentId": "u", "role": "assistant", "content": "!", "model": "two", "sources": [source],
+              "statusHistory": [failed, {"action": "queries_generated", "queries": ["q"]}]},
+    }  # fmt: skip
+    chat = {"id": "c", "chat": {"history": {"messages": messages, "currentId": "b"}}}
+    session = read(chat)
+    (only,) = session.iterations
+    found = [(s.tool, s.query, [result.id for result in s.results]) for s in only.searches]
+
+    assert found == [("web_search", "x", []), ("collection_search", "q", ["a", "b"])]
+    assert (session.system, session.conversation, session.question) == ("two", "c", QUESTION)
+
+
+def test_a_pipeline_of_haystack_asks_what_its_components_are_given() -> None:
+    """Not the prompt, which holds what was retrieved."""
+    inputs = {"data": {"retriever": {"query": QUESTION}, "prompt": {"question": QUESTION}}}
+    documents = {"retrieval.documents.0.document.id": "burj"}
+    spans = [
+        ("1", None, "CHAIN", {"input.value": json.dumps(inputs)}),
+        ("2", "1", "RETRIEVER", {"input.value": json.dumps({"query": QUESTION}), **documents}),
+        ("3", "1", "LLM", {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": f"828 m. {QUESTION}"}),
+    ]  # fmt: skip
+    session = read(
+        *(
+            {
+                "name": kind,
+                "context": {"trace_id": "t", "span_id": span},
+                "parent_id": parent,
+                "start_time": f"2026-01-01T00:00:0{span}Z",
+                "attributes": {"openinference.span.kind": kind, **attributes},
+            }
+            for span, parent, kind, attributes in spans
+        )
+    )
+
+    assert (session.question, [result.id for result, _ in session.results()]) == (QUESTION, ["burj"])

@@ -132,7 +132,7 @@ def damaged(draw: st.DrawFn) -> dict[str, Any]:
     search["results"] = search["results"] or [{"id": "d1"}]
     places: list[tuple[Any, list[str]]] = [
         (plain, ["conversation", "system", "task", "turns"]),
-        (turn, ["question", "iterations"]),
+        (turn, ["question", "iterations", "opened", "cited"]),
         (iteration, ["searches", "tokens", "seconds"]),
         (search, ["query", "tool", "results"]),
         (search["results"][0], RESULT_FIELDS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,10 @@ FORMATS = {
     "pydantic-ai.jsonl": "pydantic-ai",
     "strands.jsonl": "otlp",
     "bedrock-messages.jsonl": "anthropic",
+    "haystack-openinference.jsonl": "openinference",
+    "google-adk-openinference.jsonl": "openinference",
+    "monocle.jsonl": "monocle",
+    "open-webui.jsonl": "open-webui",
 }
 TURNS_APART = {
     "openai-openinference.jsonl",
@@ -36,8 +41,13 @@ TURNS_APART = {
     "openai-langsmith.jsonl",
 }
 """Recorded without the name of a session: each turn is a conversation."""
-UNCOUNTED = {"openai-agents-input-lists.jsonl", "bedrock-messages.jsonl"}
-"""Without tokens."""
+UNCOUNTED = {
+    *("openai-agents-input-lists.jsonl", "bedrock-messages.jsonl", "google-adk-openinference.jsonl"),
+    "open-webui.jsonl",
+}
+"""Without tokens, or with those of a whole turn."""
+NO_MODELS = {"google-adk-openinference.jsonl"}
+"""Without a span for each call of the model: the answer is no step."""
 ASKED = ("How tall is the Eiffel Tower?", "Which is taller, Burj Khalifa or Merdeka 118, and by how much?")
 Story = list[list[tuple[str, list[str]]]]
 SHORT: Story = [[("Eiffel Tower height", ["eiffel", "paris"])]]
@@ -95,8 +105,9 @@ def test_every_framework_gives_the_same_sessions(file: str) -> None:
 def test_turns_and_steps_are_those_of_the_script(file: str) -> None:
     """The calculator and the answers are steps without a search; a failed search is a step with one."""
     expected = [(1, 2), (1, 6), (1, 2)] if file in TURNS_APART else [(2, 6), (1, 2)]
+    answers = file not in NO_MODELS
 
-    assert [(session.turns, session.steps) for session in sessions(file)] == expected
+    assert [(session.turns, session.steps + (not answers)) for session in sessions(file)] == expected
     assert [session.question for session in sessions(file)] == [ASKED[steps == 6] for _, steps in expected]
 
 
@@ -106,6 +117,24 @@ def test_tokens_are_those_of_the_steps_that_searched(file: str) -> None:
     long = next(session for session in sessions(file) if session.steps == 6)
 
     assert [iteration.tokens for iteration in long.iterations] == [110, 220, 330, 550]
+
+
+@pytest.mark.parametrize(
+    "file", ["monocle.jsonl", "openai-openllmetry.jsonl", "haystack-openinference.jsonl"]
+)
+def test_spans_may_be_in_a_file_for_each_trace(file: str, tmp_path: Path) -> None:
+    """As Monocle writes them; a conversation whose turns are in several files is one, in whatever order they are read."""
+    traces: dict[str, list[str]] = {}
+    for line in (RECORDED / file).read_text(encoding="utf-8").splitlines():
+        held = json.loads(line)
+        context = held.get("context") or held["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+        traces.setdefault(str(context.get("trace_id") or context.get("traceId")), []).append(line)
+    for number, lines in enumerate(reversed(traces.values())):
+        (tmp_path / f"{number}.json").write_text(f"[{','.join(lines)}]", encoding="utf-8")
+    whole = {session.conversation: story(session) for session in sessions(file)}
+
+    assert len(traces) > 1
+    assert {session.conversation: story(session) for session in read_sessions(tmp_path)} == whole
 
 
 @EVERY

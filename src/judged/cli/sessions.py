@@ -103,8 +103,11 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
     help="With --stopping: also stop when this much is spent; may be repeated.",
 )
 @click.option(
-    "--redundancy", is_flag=True, help="Show where repeats come from: iterations, tools, queries, documents."
+    "--redundancy",
+    is_flag=True,
+    help="Show where repeats come from: iterations, tools, queries, documents; with --per-session, what each search repeated.",
 )
+@click.option("--use", is_flag=True, help="Show what was opened and cited of what was retrieved.")
 @click.option(
     "--attempts", is_flag=True, help="Show mean and spread over repeated attempts, and what k attempts find."
 )
@@ -240,9 +243,9 @@ def _make_report(
     return SessionReport(
         evaluation,
         replace(evaluation.provenance, inputs=inputs),
-        curves=[
+        curves=tuple(
             curve(system, measure, level=settings.level) for system in systems.values() for measure in curved
-        ],
+        ),
         stops={name: stopping_points(system, good=good) for name, system in systems.items()}
         if options["stopping"]
         else None,
@@ -260,12 +263,14 @@ def _make_sections(
     evaluation: Evaluation, settings: Settings, options: dict[str, Any], *, good: int
 ) -> Iterator[tuple[str, Section]]:
     """Yield what was asked for besides means, curves and comparisons."""
-    from judged.sessions.analysis import attempts, corrected, redundancy, stopping_rules
+    from judged.sessions.analysis import attempts, corrected, redundancy, stopping_rules, use
 
     if options["human"]:
         yield "corrected", corrected(evaluation)
     if options["redundancy"]:
         yield "redundancy", redundancy(evaluation)
+    if options["use"]:
+        yield "use", use(evaluation, good=good)
     if options["stopping"] or options["budgets"]:
         rules = stopping_rules(evaluation, budgets=options["budgets"], good=good, level=settings.level)
         yield "stopping_rules", rules

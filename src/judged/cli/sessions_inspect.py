@@ -9,7 +9,7 @@ import click
 
 from judged.cli.inputs import InputPath
 from judged.cli.trace_options import trace_options
-from judged.wording import to_message
+from judged.wording import counted, to_message
 
 if TYPE_CHECKING:
     from judged.tables.sessions import Result, Session
@@ -85,6 +85,8 @@ def _counts(summary: TraceSummary) -> str:
         ("iterations", f"{summary.iterations:,}, the steps that searched; {known}"),
         ("searches", f"{summary.searches:,}, {summary.empty:,} of them without results"),
         ("results", f"{summary.results:,}"),
+        *([("opened", counted(summary.opened, "page"))] if summary.opened else []),
+        *([("cited", counted(summary.cited, "page"))] if summary.cited else []),
     )
     return "".join(f"{name:<12}{words}\n" for name, words in lines)
 

@@ -191,11 +191,11 @@ def _score_sessions(named: list[tuple[str | None, str]], options: Options) -> Re
     return SessionReport(
         evaluation,
         replace(evaluation.provenance, inputs=tuple(InputFile(role, path) for role, path in files)),
-        curves=[
+        curves=tuple(
             curve(system, measure, level=level)
             for system in evaluation.systems.values()
             for measure in curve_measures(evaluation.measures)
-        ],
+        ),
         comparison=compare_systems(evaluation, baseline=baselines, settings=options.settings)
         if baselines
         else None,

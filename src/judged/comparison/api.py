@@ -59,8 +59,8 @@ def compare(
     """Compare several runs on the same judgments, or several systems that have been scored already.
 
     `compare(qrels, runs, measures)` scores the runs first: `runs` maps the name of a system to its run, in any form that
-    `judged.evaluate` takes, or is a list of files, or a pattern such as `"runs/*.run"`. `compare(systems)` takes evaluations, `Scores`, or files of either, in a sequence or by
-    name; `measures` then chooses some of theirs.
+    `judged.evaluate` takes, or is a list of files, or a pattern such as `"runs/*.run"`. `compare(systems)` takes evaluations and other results with scores of every query, `Scores`, or files
+    of them, in a sequence or by name; `measures` then chooses some of theirs.
 
     Systems are compared with the `baseline`, or the baselines, named; without one, every pair is compared. `test` is
     `randomisation` (sign flips), `t`, `wilcoxon`, `sign`, `bootstrap` or `welch`; `correction` is `maxT` (the default

@@ -32,7 +32,7 @@ __all__ = ["ScoresLike", "System", "list_systems", "read_scores", "read_systems"
 AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
 
 
-ScoresLike: TypeAlias = Evaluation | Scores | str | os.PathLike[str]
+ScoresLike: TypeAlias = Result | Scores | str | os.PathLike[str]
 """An evaluation, scores, or a file of either."""
 
 
@@ -112,10 +112,12 @@ def _select_system(comparison: Comparison, name: str) -> System:
 
 
 def read_systems(
-    sources: Sequence[ScoresLike] | Mapping[str, ScoresLike],
+    sources: Result | Sequence[ScoresLike] | Mapping[str, ScoresLike],
     measures: Measures | None = None,
 ) -> list[System]:
     """Return the systems of evaluations, of scores, or of files of them, with the chosen measures or with all of them."""
+    if isinstance(sources, Result) and not isinstance(sources, Mapping):
+        sources = [sources]
     named = sources.items() if isinstance(sources, Mapping) else ((None, source) for source in sources)
     systems = [
         system if name is None else replace(system, name=str(name))
@@ -134,14 +136,16 @@ def read_systems(
 def _read(source: ScoresLike) -> list[System]:
     if isinstance(source, Evaluation | Scores):
         return [to_system(source)]
+    if isinstance(source, Result) and (found := list_systems(source)):
+        return found
     if not isinstance(source, str | os.PathLike):
         msg = f"a system is of type `{type(source).__name__}`, expected an evaluation, scores, or a file of them"
         raise WrongKind(msg, hint="`compare(qrels, runs, measures)` scores runs first")
-    found = read_scores(Path(source))
-    if found is None:
+    saved = read_scores(Path(source))
+    if saved is None:
         msg = f"{source} holds no scores"
         raise Unreadable(msg, hint=AGAIN)
-    return list(found)
+    return list(saved)
 
 
 def read_scores(path: Path) -> tuple[System, ...] | None:

@@ -71,7 +71,8 @@ class LabelIndex:
         """Labels of a result that has an earlier one."""
         self.contradictions = 0
         """Those of them that differ from the earlier one."""
-        self._used: set[int] = set()
+        self.used: set[int] = set()
+        """The entries that matched a result so far."""
         for label in labels:
             self.add(label)
 
@@ -81,7 +82,7 @@ class LabelIndex:
     @property
     def unused(self) -> int:
         """How many entries matched no result so far."""
-        return len(self.labels) - len(self._used)
+        return len(self.labels) - len(self.used)
 
     def find(self, tasks: Tasks, result: Result, scope: str | None) -> int | None:
         """Return the entry of a result for the first of the tasks that has one; None without any."""
@@ -93,7 +94,7 @@ class LabelIndex:
         if entry is None:
             entry = self._first(tasks, _title(keys), keys)
         if entry is not None:
-            self._used.add(entry)
+            self.used.add(entry)
         return entry
 
     def find_label(self, label: Label) -> int | None:

@@ -3,9 +3,10 @@
 The judged ids go to every executor, a `Reducer` runs on the Arrow batches of each partition, and what it keeps comes
 back: the driver joins it and computes the measures, so that no number can differ from that of a single machine.
 
-Rows are shuffled only where they must be. Input whose queries are consecutive, or that is partitioned by query, stays
+Rows are moved only where they must be. Input whose queries are consecutive, or that is partitioned by query, stays
 where it is; queries that turn out to be in two places, such as at the cut of a file, are brought together in a second
-pass, and only they. Tasks return values and have no side effects, so one that is run again changes nothing.
+pass, and only they. Parquet files are opened by the executors themselves if they can, since Spark's own rows cost more
+than all the rest. Tasks return values and have no side effects, so one that is run again changes nothing.
 """
 
 from __future__ import annotations
@@ -14,37 +15,54 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
 
-import msgspec
 import numpy as np
 import pyarrow as pa
-from msgspec import Struct
 
 from judged._optional import need
 from judged.arrays import Ints
-from judged.engine.locate import ReducedRun, to_index
-from judged.engine.streaming import Reducer, Reduction, to_reduced_run
+from judged.engine.locate import ReducedRun
+from judged.engine.spark_tasks import (
+    CELLS,
+    LABEL,
+    PARTS,
+    Fault,
+    Files,
+    Handed,
+    Job,
+    Piece,
+    Task,
+    TaskPart,
+    gather,
+    pack,
+    reduce,
+    spread,
+)
+from judged.engine.streaming import Reduction, to_reduced_run
 from judged.errors import SHOWN, BadInput, BadProtocol, JudgedError, Unreadable
-from judged.io.stream import BLOCK_ROWS, cut_blocks, number_rows, to_run
-from judged.kernels.scan.align import JudgedIndex, Scanned
-from judged.kernels.scan.scanner import KINDS, REPEATED, Part
+from judged.io.stream import number_rows, to_run
+from judged.kernels.scan.align import Scanned
+from judged.kernels.scan.scanner import KINDS, REPEATED
 from judged.problem import Place, Problem
 from judged.protocol import Protocol
-from judged.tables.columns import one_array, take, to_arrow, to_numpy
+from judged.tables.columns import take
 from judged.tables.judgments import Judgments
 from judged.tables.schema import RUNS
 
-__all__ = ["read_frame", "reduce_frame"]
+__all__ = ["is_connect", "read_frame", "reduce_frame", "run_task"]
 
-LABEL = "the Spark data frame"
 SAMPLE = 2000
 """Rows that show whether the queries of the input are consecutive."""
 LISTED = 1000
 """Queries that a filter lists; more are joined."""
-_HITS = ("row", "rank", "above", "tied")
+TARGET_BYTES = 1 << 25
+"""Bytes of Parquet, about three million rows, that are brought together in one task."""
+SCHEMES = ("file:", "s3://", "gs://")
+"""Storage that Arrow opens on executors as Spark does, with the credentials of the machine."""
 
 
 def read_frame(path: str, *, master: str | None = None) -> Any:
@@ -71,17 +89,19 @@ def reduce_frame(
     names = match.first()
     rows = frame.select(*[frame[f"`{column}`"].alias(name) for name, column in names.items()])
     _check_types(rows)
-    keys: list[str] = [name for name in ("system", "query") if name in names]
-    task = _make_task(frame, judgments, protocols)
-    parts = _run(_bring_together(rows, keys, protocols), task)
+    payload = pack(judgments)
+    job = Job(
+        payload if is_connect(frame) else frame.sparkSession.sparkContext.broadcast(payload), tuple(protocols)
+    )
+    source, parts = _reduce_source(_Source(frame, rows, names, _find_pieces(frame)), job)
     _raise_problems(parts, frame, names)
     systems = _join_parts(parts, len(judgments.queries), len(protocols))
     scattered = sorted({query for reduction in systems.values() for query in reduction.scattered})
-    again: list[_Part] = []
+    again: list[TaskPart] = []
     if scattered:
         queries = take(judgments.queries, np.array(scattered)).to_pylist()
         _check_order(protocols, f"the rows of query `{queries[0]}` are in several partitions")
-        again = _run(_shuffle(_choose(rows, queries), keys), task)
+        again = source.choose(queries).bring_together(job)
         _raise_problems(again, frame, names)
     return {
         system: to_reduced_run(
@@ -94,6 +114,147 @@ def reduce_frame(
         )
         for system, reduction in systems.items()
     }
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The rows of a data frame, handed over by Spark or read from its files."""
+
+    frame: Any
+    rows: Any
+    """Its columns under the names that judged gives them."""
+    names: Mapping[str, str]
+    pieces: list[list[Piece]] | None = None
+    """The files that each task reads itself; None: Spark reads them."""
+    wanted: frozenset[str] | None = None
+
+    def reduce(self, job: Job) -> list[TaskPart]:
+        """Return the parts of rows whose queries are consecutive."""
+        frame, reader = self._open()
+        return _run(frame, reduce(job, reader))
+
+    def bring_together(self, job: Job) -> list[TaskPart]:
+        """Return the parts of rows in any order."""
+        frame, reader = self._open()
+        targets = _find_targets(_count_targets(self.frame))
+        sent = frame.mapInArrow(spread(job, reader, targets), CELLS)
+        return _run(sent.repartition(len(targets), "target"), gather(job))
+
+    def sort_within(self, job: Job, keys: list[str]) -> list[TaskPart]:
+        """Return the parts of rows that are partitioned by query."""
+        return _run(self.rows.sortWithinPartitions(*keys), reduce(job, Handed()))
+
+    def choose(self, queries: list[str]) -> _Source:
+        """Return the rows of some queries."""
+        if self.pieces is None:
+            return replace(self, rows=_choose(self.rows, queries))
+        return replace(self, wanted=frozenset(queries))
+
+    def _open(self) -> tuple[Any, Handed | Files]:
+        if self.pieces is None:
+            return self.rows, Handed()
+        session = self.frame.sparkSession
+        tasks = session.sparkContext.broadcast(self.pieces)
+        numbers = session.range(0, len(self.pieces), 1, len(self.pieces))
+        return numbers, Files(tasks, dict(self.names), self.wanted)
+
+
+def _reduce_source(source: _Source, job: Job) -> tuple[_Source, list[TaskPart]]:
+    """Return the parts of all rows, moved only if they must be, and what they were read from."""
+    keys = [name for name in ("system", "query") if name in source.names]
+    consecutive = _is_consecutive(source.rows.select(*keys).limit(SAMPLE).collect())
+    if not consecutive:
+        _check_order(job.protocols, "the rows of the queries are mixed with each other")
+    if not consecutive and _is_partitioned(source.rows, keys):
+        return replace(source, pieces=None), source.sort_within(job, keys)
+    parts = source.reduce(job) if consecutive else source.bring_together(job)
+    unreadable = next((part.faults.unreadable for part in parts if part.faults.unreadable), None)
+    if unreadable is None:
+        return source, parts
+    handed = replace(source, pieces=None)
+    try:
+        return handed, handed.reduce(job) if consecutive else handed.bring_together(job)
+    except JudgedError:
+        raise
+    except Exception as error:
+        raise Unreadable(unreadable) from error  # Spark cannot read them either
+
+
+def _find_pieces(frame: Any) -> list[list[Piece]] | None:
+    """Return the Parquet files of a data frame by task, if it is nothing but their rows; Connect does not say."""
+    relation = None if is_connect(frame) else _find_relation(frame)
+    if relation is None:
+        return None
+    uris = list(relation.location().inputFiles())
+    if not uris or not all(uri.startswith(SCHEMES) for uri in uris):
+        return None
+    conf = frame._jdf.sparkSession().sessionState().conf()  # noqa: SLF001 - asked nowhere else
+    size, parallel = relation.sizeInBytes(), frame.sparkSession.sparkContext.defaultParallelism
+    target = min(conf.filesMaxPartitionBytes(), max(conf.filesOpenCostInBytes(), size // parallel, 1))
+    parts = max(1, ceil(size / len(uris) / target))
+    if parts > 1:
+        return [[Piece(uri, part, parts)] for uri in uris for part in range(parts)]
+    step = max(1, int(target // max(size / len(uris), 1)))
+    return [[Piece(uri, 0, 1) for uri in uris[at : at + step]] for at in range(0, len(uris), step)]
+
+
+def _find_relation(frame: Any) -> Any:
+    """Return Spark's relation of Parquet files that a data frame is; None if it is anything more."""
+    plan = frame._jdf.queryExecution().withCachedData()  # noqa: SLF001 - asked nowhere else
+    while plan.nodeName() in {"Project", "SubqueryAlias"}:
+        if plan.nodeName() == "Project" and not _is_plain(plan.projectList()):
+            return None
+        plan = plan.child()
+    if plan.getClass().getSimpleName() != "LogicalRelation":
+        return None
+    relation = plan.relation()
+    if relation.getClass().getSimpleName() != "HadoopFsRelation" or relation.partitionSchema().length():
+        return None
+    kind = relation.fileFormat().getClass().getName()  # tables such as Delta's have their own
+    return (
+        relation if kind == "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat" else None
+    )
+
+
+def _is_plain(columns: Any) -> bool:
+    kinds = (columns.apply(at).getClass().getSimpleName() for at in range(columns.length()))
+    return all(kind == "AttributeReference" for kind in kinds)
+
+
+def _count_targets(frame: Any) -> int:
+    """Return how many tasks rows are brought together in."""
+    usual = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+    if is_connect(frame):
+        return usual
+    size = int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())  # noqa: SLF001 - asked nowhere else
+    parallel = frame.sparkSession.sparkContext.defaultParallelism
+    return usual if size >= 1 << 60 else max(parallel, ceil(size / TARGET_BYTES))  # 2⁶³: Spark does not know
+
+
+def _find_targets(count: int) -> list[int]:
+    """Return numbers that Spark's hash partitioning (Murmur3 with seed 42) sends to partition 0, 1, 2 and so on."""
+    tried = 4 * count + 64
+    while True:
+        partition = _hash_numbers(np.arange(tried, dtype=np.uint32)).view(np.int32) % count
+        found, first = np.unique(partition, return_index=True)
+        if len(found) == count:
+            return [int(number) for number in first]
+        tried *= 2
+
+
+def _hash_numbers(numbers: Any) -> Any:
+    """Return Spark's hash of whole numbers of 32 bits."""
+
+    def rotate(value: Any, by: int) -> Any:
+        return (value << np.uint32(by)) | (value >> np.uint32(32 - by))
+
+    with np.errstate(over="ignore"):
+        mixed = rotate(numbers * np.uint32(0xCC9E2D51), 15) * np.uint32(0x1B873593)
+        value = rotate(np.uint32(42) ^ mixed, 13) * np.uint32(5) + np.uint32(0xE6546B64)
+        value ^= np.uint32(4)
+        value = (value ^ (value >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+        value = (value ^ (value >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+        return value ^ (value >> np.uint32(16))
 
 
 def _check_types(rows: Any) -> None:
@@ -112,14 +273,6 @@ def _make_example(kind: pa.DataType) -> pa.Array:
         return pa.nulls(1, kind)  # the tasks say what is wrong with it
 
 
-def _bring_together(rows: Any, keys: list[str], protocols: Sequence[Protocol]) -> Any:
-    """Return the rows with those of a query one after the other, moving and sorting them only if they are not."""
-    if _is_consecutive(rows.select(*keys).limit(SAMPLE).collect()):
-        return rows
-    _check_order(protocols, "the rows of the queries are mixed with each other")
-    return rows.sortWithinPartitions(*keys) if _is_partitioned(rows, keys) else _shuffle(rows, keys)
-
-
 def _is_consecutive(sample: Iterable[Sequence[object]]) -> bool:
     """Return whether queries of a system hardly ever come back after another one."""
     last: dict[object, object] = {}
@@ -133,19 +286,16 @@ def _is_consecutive(sample: Iterable[Sequence[object]]) -> bool:
 
 def _is_partitioned(rows: Any, keys: Iterable[str]) -> bool:
     """Return whether Spark says that all rows of a query are in one partition; Connect does not say."""
-    if _is_connect(rows):
+    if is_connect(rows):
         return False
     plan = rows._jdf.queryExecution().sparkPlan().outputPartitioning().toString()  # noqa: SLF001 - asked nowhere else
     names = re.findall(r"(\w+)#\d+", plan)
     return plan.startswith(("hashpartitioning", "rangepartitioning")) and {*names} <= {*keys} and bool(names)
 
 
-def _is_connect(frame: Any) -> bool:
+def is_connect(frame: Any) -> bool:
+    """Return whether a data frame is that of a thin client, which knows no plans."""
     return type(frame).__module__.startswith("pyspark.sql.connect")
-
-
-def _shuffle(rows: Any, keys: list[str]) -> Any:
-    return rows.repartition(*keys).sortWithinPartitions(*keys)
 
 
 def _choose(rows: Any, queries: list[str]) -> Any:
@@ -168,203 +318,15 @@ def _check_order(protocols: Sequence[Protocol], why: str) -> None:
             raise BadProtocol(msg, hint="write the rows of each query one after the other to one file")
 
 
-class _About(Struct):
-    """What a task says of the rows of a system beside ranks."""
-
-    system: str | None = None
-    rows: list[int] = []
-    """Under each protocol, the rows that were read."""
-    infinite: list[int] = []
-    self_matches: list[int] = []
-    unjudged: list[str] = []
-    interleaved: list[int] = []
-    scattered: list[int] = []
-    notes: list[str] = []
-
-
-class _Fault(Struct):
-    """A problem of a row; its file and row are looked up if they can be."""
-
-    code: str
-    message: str
-    place: str
-    query: str | None = None
-    document: str | None = None
-
-
-class _Faults(Struct):
-    """What is wrong with the rows of a partition."""
-
-    found: list[_Fault] = []
-    counts: dict[str, int] = {}
-    hint: str | None = None
-
-
-class _Part(NamedTuple):
-    """What a task returns of one system."""
-
-    about: _About
-    blocks: pa.Table
-    """`protocol`, `query`, `count` and the ranks of the hits, a row for each judged query."""
-    faults: _Faults
-
-    def encode(self) -> bytes:
-        sink = pa.BufferOutputStream()
-        metadata = {"about": msgspec.json.encode(self.about), "faults": msgspec.json.encode(self.faults)}
-        table = self.blocks.replace_schema_metadata(metadata)
-        options = pa.ipc.IpcWriteOptions(compression="zstd")
-        with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
-            writer.write_table(table)
-        return bytes(sink.getvalue())
-
-    @classmethod
-    def decode(cls, data: bytes) -> _Part:
-        table = pa.ipc.open_stream(data).read_all()
-        said = table.schema.metadata
-        about = msgspec.json.decode(said[b"about"], type=_About)
-        return cls(about, table, msgspec.json.decode(said[b"faults"], type=_Faults))
-
-    def scans(self, protocols: int) -> list[Scanned]:
-        """Return what was found under each protocol."""
-        number = to_numpy(one_array(self.blocks["protocol"]))
-        about = self.about
-        return [
-            Scanned(
-                _to_blocks(self.blocks.filter(pa.array(number == place))),
-                about.rows[place],
-                tuple(about.unjudged),
-                about.infinite[place],
-                np.array(about.interleaved, dtype=np.int64),
-            )
-            for place in range(protocols)
-        ]
-
-
-Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-
-
-def _make_task(frame: Any, judgments: Judgments, protocols: Sequence[Protocol]) -> Task:
-    """Return what reduces a partition; the judged ids go to each executor once."""
-    payload: Any = _pack(judgments)
-    if not _is_connect(frame):
-        payload = frame.sparkSession.sparkContext.broadcast(payload)
-    rules = tuple(protocols)
-
-    def reduce(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        judged = payload if isinstance(payload, bytes) else payload.value
-        parts = [part.encode() for part in _reduce_partition(_unpack(judged), rules, batches)]
-        yield pa.record_batch([pa.array(parts, pa.binary())], names=["part"])
-
-    return reduce
-
-
-def _pack(judgments: Judgments) -> bytes:
-    """Return the judged ids; grades stay on the driver."""
-    sink = pa.BufferOutputStream()
-    ids = judgments.table.select(["query", "document"]).replace_schema_metadata(None)
-    options = pa.ipc.IpcWriteOptions(compression="zstd")
-    with pa.ipc.new_stream(sink, ids.schema, options=options) as writer:
-        writer.write_table(ids)
-    return bytes(sink.getvalue())
-
-
-@lru_cache(maxsize=2)
-def _unpack(judged: bytes) -> JudgedIndex:
-    """Return the index of the judged ids, made once in each Python process of an executor."""
-    return to_index(Judgments(pa.ipc.open_stream(judged).read_all()))
-
-
-def _reduce_partition(
-    index: JudgedIndex, protocols: Sequence[Protocol], batches: Iterable[pa.RecordBatch]
-) -> Iterator[_Part]:
-    """Yield what is left of each system's rows in one partition, and its problems with the last."""
-    reducer = Reducer(index, protocols)
-    named: dict[str, tuple[str | None, str | None]] = {}
-    for system, table in cut_blocks(_number_batches(batches), BLOCK_ROWS):
-        try:
-            reducer.add(system, to_run(table, label=LABEL, locate=_name_rows(table, named)))
-        except BadInput as error:
-            reducer.refuse(error)
-    for system, reduction in reducer.systems.items():
-        yield _to_part(system, reduction)
-    if reducer.counts:
-        found = [
-            _Fault(
-                problem.code,
-                problem.message,
-                str(problem.place),
-                *named.get(problem.place.file, (None, None)),
-            )
-            for problem in reducer.problems
-        ]
-        yield _Part(_About(), _to_table([]), _Faults(found, dict(reducer.counts), reducer.hint))
-
-
-def _number_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    first = 0
-    for batch in batches:
-        yield number_rows(pa.Table.from_batches([batch]), first)
-        first += len(batch)
-
-
-def _name_rows(table: pa.Table, named: dict[str, tuple[str | None, str | None]]) -> Callable[[int], Place]:
-    """Return what names a row by its ids, the only thing known of it here."""
-    first = table["place"][0].as_py() if len(table) else 0
-
-    def locate(place: int) -> Place:
-        numbers = to_numpy(one_array(table["place"]))
-        row = int(np.searchsorted(numbers, place)) if len(numbers) else first
-        query, document = (table[name][row].as_py() for name in ("query", "document"))
-        text = f"query `{query}`, document `{document}`"
-        named[text] = tuple(None if each is None else str(each) for each in (query, document))  # type: ignore[assignment]
-        return Place(text)
-
-    return locate
-
-
-def _to_part(system: str | None, reduction: Reduction) -> _Part:
-    scans = reduction.complete([[] for _ in reduction.scans])
-    about = _About(
-        system,
-        rows=[scanned.rows for scanned in scans],
-        infinite=[scanned.infinite for scanned in scans],
-        self_matches=reduction.self_matches.tolist(),
-        unjudged=list(scans[0].unjudged_queries),
-        interleaved=scans[0].interleaved.tolist(),
-        scattered=sorted(reduction.scattered),
-        notes=list(reduction.notes),
-    )
-    return _Part(about, _to_table(scans), _Faults())
-
-
-def _to_table(scans: Sequence[Scanned]) -> pa.Table:
-    """Return blocks as rows; their hits are lists."""
-    schema = pa.schema(
-        {"protocol": pa.int64(), "query": pa.int64(), "count": pa.int64()}
-        | {name: pa.large_list(pa.int64()) for name in _HITS}
-    )
-    tables = [schema.empty_table()]
-    for number, scanned in enumerate(scans):
-        blocks = scanned.blocks
-        cuts = to_arrow(np.concatenate(([0], np.cumsum(blocks.hits))).astype(np.int64))
-        columns = [np.full(len(blocks.query), number), blocks.query, blocks.count]
-        lists = [pa.LargeListArray.from_arrays(cuts, to_arrow(getattr(blocks, name))) for name in _HITS]
-        tables.append(pa.table([*map(to_arrow, columns), *lists], schema=schema))
-    return pa.concat_tables(tables)
-
-
-def _to_blocks(table: pa.Table) -> Part:
-    columns = {name: one_array(table[name]) for name in table.column_names}
-    hits: dict[str, Any] = {name: to_numpy(columns[name].flatten()) for name in _HITS}
-    lengths = np.diff(to_numpy(columns["row"].offsets)) if len(table) else np.zeros(0, dtype=np.int64)
-    query, count = to_numpy(columns["query"]), to_numpy(columns["count"])
-    return Part(query, query, query, count, lengths, **hits)
-
-
-def _run(rows: Any, task: Task) -> list[_Part]:
+def _run(rows: Any, task: Task) -> list[TaskPart]:
     """Return what the tasks of all partitions return."""
+    return [TaskPart.decode(data) for data in run_task(rows, task)]
+
+
+def run_task(rows: Any, task: Task) -> list[bytes]:
+    """Return the values that the tasks of all partitions return."""
     try:
-        collected = rows.mapInArrow(task, "part binary").collect()
+        collected = rows.mapInArrow(task, PARTS).collect()
     except Exception as error:
         missing = re.search(r"No module named '(\w+)", str(error))
         if missing is not None:
@@ -372,10 +334,10 @@ def _run(rows: Any, task: Task) -> list[_Part]:
             hint = "install judged there, send it with `spark.archives`, or name another Python in `PYSPARK_PYTHON`"
             raise JudgedError(msg, hint=hint) from error
         raise
-    return [_Part.decode(bytes(row[0])) for row in collected]
+    return [bytes(row[0]) for row in collected]
 
 
-def _join_parts(parts: Sequence[_Part], queries: int, protocols: int) -> dict[str | None, Reduction]:
+def _join_parts(parts: Sequence[TaskPart], queries: int, protocols: int) -> dict[str | None, Reduction]:
     """Return what is left of each system; a query that is in two partitions counts as scattered."""
     systems: dict[str | None, Reduction] = {}
     for part in parts:
@@ -390,7 +352,7 @@ def _join_parts(parts: Sequence[_Part], queries: int, protocols: int) -> dict[st
 
 
 def _find_scattered(
-    parts: Sequence[_Part], system: str | None, reduction: Reduction, protocols: int
+    parts: Sequence[TaskPart], system: str | None, reduction: Reduction, protocols: int
 ) -> list[list[Scanned]]:
     """Return what was found for the scattered queries of a system once they were together."""
     wanted = np.array(sorted(reduction.scattered), dtype=np.int64)
@@ -403,23 +365,24 @@ def _find_scattered(
     return found
 
 
-def _raise_problems(parts: list[_Part], frame: Any, names: Mapping[str, str]) -> None:
-    """Raise `BadInput` for what the tasks found wrong; take the parts that only say so out of the list."""
+def _raise_problems(parts: list[TaskPart], frame: Any, names: Mapping[str, str]) -> None:
+    """Raise `BadInput` for what the tasks found wrong."""
     faults = [part.faults for part in parts if part.faults.counts]
     if not faults:
         return
     found = [fault for each in faults for fault in each.found][:SHOWN]
     counts: Counter[str] = sum((Counter(each.counts) for each in faults), Counter())
-    places = _find_places(frame, names, found)
+    named = [fault for fault in found if fault.named]
+    places = _find_places(frame, names, named) if named else {}
     problems = [_to_problem(fault, places.get((fault.query, fault.document), [])) for fault in found]
     hint = next((each.hint for each in faults if each.hint), None)
     raise BadInput(LABEL, problems, counts=counts, hint=hint)
 
 
-def _to_problem(fault: _Fault, places: Sequence[Place]) -> Problem:
+def _to_problem(fault: Fault, places: Sequence[Place]) -> Problem:
     """Return a problem with the file and row, where Spark knows them."""
     message = fault.message
-    if fault.code == KINDS[REPEATED]:
+    if fault.named and fault.code == KINDS[REPEATED]:
         message = f"document `{fault.document}` of query `{fault.query}` is retrieved again"
         if len(places) > 1:
             message += f", first at {places[0]}"
@@ -427,7 +390,7 @@ def _to_problem(fault: _Fault, places: Sequence[Place]) -> Problem:
 
 
 def _find_places(
-    frame: Any, names: Mapping[str, str], faults: Sequence[_Fault]
+    frame: Any, names: Mapping[str, str], faults: Sequence[Fault]
 ) -> dict[tuple[str | None, str | None], list[Place]]:
     """Return the files and rows that hold some ids; nothing where the data frame does not come from files."""
     from pyspark.sql.functions import col, lit

@@ -62,8 +62,10 @@ class Places:
     starts: list[int] = field(default_factory=list)
 
     def begin(self, file: str, row: int) -> None:
-        """Say that a file begins at a row; repeating it changes nothing."""
-        if file not in self.files[-1:] and row not in self.starts[-1:]:
+        """Say that a file begins at a row; repeating it changes nothing, and a file without rows has no place."""
+        if row in self.starts[-1:]:
+            self.files[-1] = file
+        elif not self.starts or row > self.starts[-1]:
             self.files.append(file)
             self.starts.append(row)
 

@@ -22,6 +22,7 @@ from judged.sessions.corrected import Corrected
 from judged.sessions.family import SessionAlignment, SessionTotals
 from judged.sessions.redundancy import Redundancy, explain_redundancy
 from judged.sessions.stopping import StoppingRules, apply_rules
+from judged.sessions.use import Use, summarise_use
 from judged.stats.intervals import Interval, student_interval
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "stopping_points",
     "stopping_rules",
     "upper_bound",
+    "use",
 ]
 
 
@@ -354,7 +356,14 @@ def redundancy(evaluation: Evaluation) -> Redundancy:
         msg = "what each search repeated was not kept"
         raise BadProtocol(msg, hint="evaluate with `searches=True`")
     systems = {system: sessions.tolist() for system, sessions in alignment.systems().items()}
-    return explain_redundancy(alignment.search_log, systems)
+    return explain_redundancy(alignment.search_log, systems, [key.conversation for key in alignment.keys])
+
+
+def use(evaluation: Evaluation, *, good: int = 2) -> Use:
+    """Return what each system opened and cited of what it retrieved; raise `BadSample` if the traces have neither."""
+    alignment = align_of(evaluation)
+    systems = {system: sessions.tolist() for system, sessions in alignment.systems().items()}
+    return summarise_use(alignment.uses, alignment.view, systems, good=good)
 
 
 def stopping_rules(

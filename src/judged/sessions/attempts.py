@@ -33,7 +33,7 @@ class SystemAttempts:
 class Attempts:
     """The attempts of every system."""
 
-    systems: Sequence[SystemAttempts]
+    systems: tuple[SystemAttempts, ...]
 
     def rows(self) -> Iterator[dict[str, Value]]:
         """Yield a row for each system and number of attempts."""
@@ -79,7 +79,7 @@ def summarise_attempts(values: Mapping[str, Mapping[str, Sequence[tuple[float, b
     if all(system.attempts[1] < 2 for system in systems):
         msg = "no system tried a task more than once"
         raise BadSample(msg, hint="sessions with the same `task`, or the same question, are attempts at it")
-    return Attempts(systems)
+    return Attempts(tuple(systems))
 
 
 def _summarise(system: str, tasks: Mapping[str, Sequence[tuple[float, bool]]]) -> SystemAttempts:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from math import nan
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from judged.dedup.find import Decision, Deduplicator
 from judged.dedup.label_index import LabelIndex, name_tasks
@@ -17,6 +19,7 @@ from judged.kernels.sessions import UNLABELLED, SessionView
 from judged.problem import Problem
 from judged.sessions.protocol import SessionProtocol
 from judged.sessions.redundancy import SearchLog
+from judged.sessions.use import UseWatch
 from judged.tables.sessions import Result, Search, Session, TaskSource
 from judged.traces.context import describe_repeat
 
@@ -27,10 +30,15 @@ __all__ = [
     "SearchRecord",
     "SessionCounts",
     "SessionKey",
+    "SessionState",
     "SessionViewBuilder",
 ]
 
 Keep: TypeAlias = Literal["none", "good", "all"]
+_ARRAYS = (
+    *("_offset", "_results", "_searches", "_cut", "_gains", "_tokens", "_seconds"),
+    *("_idle", "_earlier", "_conflicts", "_overruled"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +82,37 @@ class NewResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedDecision:
+    """A decision in words, as files keep it."""
+
+    result: int
+    group: int
+    new: bool
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True, slots=True)
 class DedupDecision:
     """A result of a session, and why it is new or a duplicate."""
 
     session: int
     iteration: int
     result: Result
-    decision: Decision
+    decision: Decision | SavedDecision
     query: str | None = None
     """The query that found it."""
     gain: int | None = None
     """Its own label, from the file of labels or the trace."""
     search: int = 0
     """The number of its search among the searches of all sessions."""
+
+    def in_words(self) -> DedupDecision:
+        """Return the same, its decision in words, as files keep it."""
+        known = self.decision
+        return replace(self, decision=SavedDecision(known.result, known.group, known.new, str(known)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +145,17 @@ class SessionCounts:
         )
 
 
+class SessionState(Struct):
+    """What a builder holds, as it is sent from one process to another."""
+
+    keys: list[SessionKey]
+    places: list[str]
+    arrays: dict[str, bytes]
+    new_results: list[NewResult]
+    labels: list[int]
+    """The entries of the labels that matched a result."""
+
+
 class SessionViewBuilder:
     """Reduces sessions to counts and gains as they arrive, so that none of their texts need be kept.
 
@@ -141,6 +178,7 @@ class SessionViewBuilder:
         self.new_results: list[NewResult] = []
         self.decisions: list[DedupDecision] = []
         self.search_log = SearchLog() if searches else None
+        self.use = UseWatch(protocol.rules)
         self.searches: list[SearchRecord] = []
         self.questions: list[str | None] = []
         self._explain = explain
@@ -162,6 +200,7 @@ class SessionViewBuilder:
         self._conflicts.append(0)
         self._overruled.append(0)
         seen = Deduplicator(self.protocol.rules, record=self._explain)
+        self.use.begin(session)
         if self.search_log is not None:
             self.search_log.begin()
         gains: list[int] = []
@@ -177,6 +216,7 @@ class SessionViewBuilder:
             self._searches.append(len(iteration.searches))
             self._tokens.append(nan if iteration.tokens is None else iteration.tokens)
             self._seconds.append(nan if iteration.seconds is None else iteration.seconds)
+        self.use.end(len(self.keys), session)
         self._keep_new(gains, new)
         self._gains.extend(gains)
         self._offset.append(len(self._results))
@@ -195,6 +235,30 @@ class SessionViewBuilder:
             tokens=np.array(self._tokens, dtype=np.float64),
             seconds=np.array(self._seconds, dtype=np.float64),
         )
+
+    def state(self) -> SessionState:
+        """Return what the builder holds; decisions and searches are not part of it."""
+        arrays = {name: getattr(self, name).tobytes() for name in _ARRAYS}
+        places = [self._places[key.system, key.conversation] for key in self.keys]
+        labels = [] if self._labels is None else sorted(self._labels.used)
+        return SessionState(self.keys, places, arrays, self.new_results, labels)
+
+    def extend(self, state: SessionState) -> None:
+        """Add the sessions of another builder after those of this one."""
+        sessions, gains = len(self.keys), len(self._gains)
+        starts = {"_offset": len(self._results), "_cut": gains}
+        for name, data in state.arrays.items():
+            own: array[Any] = getattr(self, name)
+            other = array(own.typecode, data)
+            own.extend(other if name not in starts else (value + starts[name] for value in other[1:]))
+        for key, place in zip(state.keys, state.places, strict=True):
+            self._places[key.system, key.conversation] = place
+        self.keys += state.keys
+        self.new_results += [
+            replace(new, session=new.session + sessions, place=new.place + gains) for new in state.new_results
+        ]
+        if self._labels is not None:
+            self._labels.used.update(state.labels)
 
     def counts(self) -> SessionCounts:
         """Return what was counted for each session so far."""
@@ -217,6 +281,7 @@ class SessionViewBuilder:
             self.searches.append(record)
         for result in search.results:
             cluster = seen.place(result, search.tool)
+            self.use.add(result, cluster)
             gain = self._gain(key, search, result)
             clusters.append(cluster)
             if self._explain:
@@ -275,6 +340,14 @@ class SessionViewBuilder:
         fault = Problem.error("conflicting-labels", where, what)
         hint = "`first`, `max` or `last` says which label counts"
         raise BadInput(session.place or session.conversation, [fault], hint=hint)
+
+    def check_apart(self, state: SessionState) -> Iterator[Problem]:
+        """Yield a problem for every session of another builder that was added here before."""
+        for key, place in zip(state.keys, state.places, strict=True):
+            there = Session(conversation=key.conversation, system=key.system, task=key.task, place=place)
+            fault = self.check_new(there)
+            if fault is not None:
+                yield fault
 
     def check_new(self, session: Session) -> Problem | None:
         """Return what is wrong with a session that was added before; None for a new one."""

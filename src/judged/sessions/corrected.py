@@ -42,7 +42,7 @@ class Correction:
 class Corrected:
     """CG and SRE of every system."""
 
-    corrections: Sequence[Correction]
+    corrections: tuple[Correction, ...]
     graded: int
     """Distinct results that people graded."""
     pool: int
@@ -101,7 +101,7 @@ def correct_by_humans(
         for system, sessions in systems.items()
         for name, worth, scale in measures
     ]
-    return Corrected(corrections, len(drawn), len(items))
+    return Corrected(tuple(corrections), len(drawn), len(items))
 
 
 def _pool_items(builder: SessionViewBuilder) -> list[list[NewResult]]:

@@ -12,8 +12,9 @@ import numpy as np
 from judged.dedup.label_index import LabelIndex
 from judged.engine.alignment import Alignment
 from judged.engine.counts import to_notes
+from judged.engine.evaluate import is_spark_frame
 from judged.engine.family import Family, Measures
-from judged.errors import BadInput, BadMeasure, UnknownName
+from judged.errors import SHOWN, BadInput, BadMeasure, UnknownName, WrongKind
 from judged.io.read import read_labels
 from judged.kernels.segments import Ints
 from judged.kernels.sessions import UNLABELLED, SessionView
@@ -27,6 +28,7 @@ from judged.sessions.builder import (
     SearchRecord,
     SessionCounts,
     SessionKey,
+    SessionState,
     SessionViewBuilder,
 )
 from judged.sessions.corrected import Corrected, correct_by_humans
@@ -34,6 +36,7 @@ from judged.sessions.protocol import DEFAULT_MEASURES, SessionProtocol
 from judged.sessions.redundancy import SearchLog
 from judged.sessions.reference import Pool, make_judged_reference, make_pools, make_union_reference
 from judged.sessions.tasks import pair_tasks
+from judged.sessions.use import UseRecord
 from judged.tables.columns import to_strings
 from judged.tables.labels import Labels
 from judged.tables.sessions import Session
@@ -195,14 +198,16 @@ class SessionAlignment(Alignment):
     """For each task, what all systems found together, where that was the reference."""
     decisions: tuple[DedupDecision, ...] = ()
     """Why each result is new or a duplicate, where that was asked for."""
-    search_log: SearchLog | None = None
+    search_log: SearchLog | None = field(default=None, metadata={"saved": False})
     """What each search repeated, where that was asked for."""
-    corrected: Corrected | None = None
+    corrected: Corrected | None = field(default=None, metadata={"saved": False})
     """CG and SRE corrected by human grades, where there are some."""
     searches: tuple[SearchRecord, ...] = ()
     """Every search, where decisions were asked for."""
     questions: tuple[str | None, ...] = ()
     """What the user asked in each session, where decisions were asked for."""
+    uses: tuple[UseRecord, ...] = ()
+    """What sessions opened and cited, where the trace has it."""
 
     def systems(self) -> dict[str, Ints]:
         """Return the sessions of each system, in the order in which they first occur."""
@@ -250,14 +255,26 @@ def align_sessions(
     builder = SessionViewBuilder(protocol, labels=index, keep=keep, explain=explain, searches=searches)
     skipped = TraceProblems()
     how: dict[str, Any] = {"format": format, "tools": tools, "lenient": lenient, "turn": protocol.turn}
-    for count, session in enumerate(_stream(source, chosen, problems=skipped, **how), start=1):
-        _add(builder, session, skipped, lenient=lenient)
-        if progress is not None:
-            progress(count)
+    for name, traces in _name_sources(source):
+        if is_spark_frame(traces):
+            if explain or searches:
+                msg = "decisions on single results are not kept on Spark"
+                raise WrongKind(msg, hint="collect the sessions that matter, and give these")
+            from judged.sessions.spark import SessionJob, reduce_sessions
+
+            job = SessionJob(protocol, labels, keep, chosen)
+            for state in reduce_sessions(traces, name, job):
+                _extend(builder, state)
+            continue
+        for session in _stream(name, traces, chosen, problems=skipped, **how):
+            _add(builder, session, skipped, lenient=lenient)
+            if progress is not None:
+                progress(len(builder.keys))
     _check_conversations(chosen, builder)
     builder.keys = pair_tasks(builder.keys, skipped, lenient=lenient)
     view, pools = _add_reference(builder, reference)
-    good = min((int(str(measure.parameters.get("good", 4))) for measure in measures), default=2)
+    goods = [int(str(measure.parameters["good"])) for measure in measures if "good" in measure.parameters]
+    good = min(goods, default=2)
     corrected = None if human is None else correct_by_humans(builder, view, human, good=good)
     return replace(
         _finish(builder, view, pools, index, skipped, good=good),
@@ -277,14 +294,13 @@ def _choose_keep(reference: Any, measures: Sequence[Measure]) -> Keep:
     return "good" if isinstance(reference, str) and reference == UNION else "all"
 
 
-def _stream(source: Any, conversations: frozenset[str], **how: Any) -> Iterator[Session]:
-    """Read the sessions of every source; a dict, or pairs of names and sources, name the systems."""
-    for name, traces in _name_sources(source):
-        for session in stream_sessions(traces, **how, name=name):
-            if name is not None:
-                session.system = name
-            if not conversations or session.conversation in conversations:
-                yield session
+def _stream(name: str | None, traces: Any, conversations: frozenset[str], **how: Any) -> Iterator[Session]:
+    """Read the sessions of a source; the name, if it has one, is that of their system."""
+    for session in stream_sessions(traces, **how, name=name):
+        if name is not None:
+            session.system = name
+        if not conversations or session.conversation in conversations:
+            yield session
 
 
 def _name_sources(source: Any) -> Iterable[tuple[str | None, Any]]:
@@ -305,6 +321,14 @@ def _add(builder: SessionViewBuilder, session: Session, skipped: TraceProblems, 
         skipped.add([fault])
     else:
         raise BadInput(session.place or session.conversation, [fault], hint=REPEATED)
+
+
+def _extend(builder: SessionViewBuilder, state: SessionState) -> None:
+    """Add the sessions of a partition of Spark; one that was in another is an error."""
+    faults = list(builder.check_apart(state))
+    if faults:
+        raise BadInput("the Spark data frame", faults[:SHOWN], hint=REPEATED)
+    builder.extend(state)
 
 
 def _check_conversations(wanted: frozenset[str], builder: SessionViewBuilder) -> None:
@@ -373,6 +397,7 @@ def _finish(
         decisions=tuple(builder.decisions),
         searches=tuple(builder.searches),
         questions=tuple(builder.questions),
+        uses=tuple(builder.use.records),
     )
 
 

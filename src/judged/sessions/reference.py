@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,30 +19,39 @@ from judged.tables.sessions import GRADES
 __all__ = ["Pool", "make_judged_reference", "make_pools", "make_union_reference"]
 
 
+@dataclass(frozen=True, slots=True)
 class Pool:
     """The distinct results that the sessions of one task found together, each with one gain."""
 
-    def __init__(self, results: Sequence[NewResult], protocol: SessionProtocol) -> None:
-        self.results = results
-        self.gains: list[int] = []
-        """The gain of each distinct result."""
-        self.numbers: list[int] = []
-        """For each of `results`, its number among the distinct ones."""
+    gains: tuple[int, ...]
+    """The gain of each distinct result."""
+    numbers: tuple[int, ...]
+    """For each result of each session, its number among the distinct ones."""
+    sessions: tuple[int, ...]
+    """For each result, the session that found it."""
+    results: Sequence[NewResult] = field(default=(), metadata={"saved": False})
+
+    @classmethod
+    def of(cls, results: Sequence[NewResult], protocol: SessionProtocol) -> Pool:
+        """Return the pool of what sessions found, each of its results with one gain."""
+        gains: list[int] = []
+        numbers = []
         seen = Deduplicator(protocol.rules)
         for result in results:
             thing = seen.place(result.result, result.scope)
-            self.numbers.append(thing)
-            if thing == len(self.gains):
-                self.gains.append(result.gain)
+            numbers.append(thing)
+            if thing == len(gains):
+                gains.append(result.gain)
             else:
-                self.gains[thing] = protocol.resolve_conflict(self.gains[thing], result.gain)
+                gains[thing] = protocol.resolve_conflict(gains[thing], result.gain)
+        return cls(tuple(gains), tuple(numbers), tuple(result.session for result in results), results)
 
     def found_by(self, sessions: frozenset[int], good: int) -> set[int]:
         """Return the good results that some of the given sessions found."""
         return {
             thing
-            for result, thing in zip(self.results, self.numbers, strict=True)
-            if result.session in sessions and self.gains[thing] >= good
+            for session, thing in zip(self.sessions, self.numbers, strict=True)
+            if session in sessions and self.gains[thing] >= good
         }
 
 
@@ -50,7 +60,7 @@ def make_pools(builder: SessionViewBuilder) -> dict[str, Pool]:
     found: dict[str, list[NewResult]] = {key.task: [] for key in builder.keys}
     for result in builder.new_results:
         found[builder.keys[result.session].task].append(result)
-    return {task: Pool(results, builder.protocol) for task, results in found.items()}
+    return {task: Pool.of(results, builder.protocol) for task, results in found.items()}
 
 
 def make_union_reference(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from math import isnan
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, TypeAlias, get_type_hints
 
 import pyarrow as pa
 
@@ -34,12 +34,20 @@ from judged.sessions.analysis import (
     Curve,
     Overlap,
     Stop,
+    align_of,
     decisions,
     session_keys,
     session_totals,
     upper_bound,
 )
+from judged.sessions.attempts import Attempts
 from judged.sessions.builder import DedupDecision
+from judged.sessions.corrected import Corrected
+from judged.sessions.family import SessionAlignment
+from judged.sessions.redundancy import Redundancy
+from judged.sessions.stopping import StoppingRules
+from judged.sessions.use import Use
+from judged.state import TAG, from_state, to_state
 from judged.stats.intervals import Interval
 from judged.tables import sessions
 from judged.wording import counted
@@ -52,14 +60,8 @@ MOST = 30
 """More iterations than this are not shown to people; the data has all of them."""
 
 
-class Section(Protocol):
-    """A part of the report that brings its own data and tables."""
-
-    def rows(self) -> Iterable[Mapping[str, Value]]:
-        """Return the data."""
-
-    def tables(self) -> Iterable[Table]:
-        """Return what people read."""
+Section: TypeAlias = Redundancy | StoppingRules | Attempts | Corrected | Use
+"""A part of the report that brings its own data (`rows`) and tables."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,15 +73,15 @@ class SessionReport(Result):
 
     evaluation: Evaluation
     provenance: Provenance
-    curves: Sequence[Curve] = ()
-    stops: Mapping[str, Sequence[Stop]] | None = None
+    curves: tuple[Curve, ...] = ()
+    stops: Mapping[str, tuple[Stop, ...]] | None = None
     """For each system, the effect of stopping at each iteration."""
-    pairs: Sequence[Overlap] = ()
-    single: Sequence[Alone] = ()
+    pairs: tuple[Overlap, ...] = ()
+    single: tuple[Alone, ...] = ()
     comparison: Comparison | None = None
-    gates: Sequence[GateReport] = ()
+    gates: tuple[GateReport, ...] = ()
     sections: Mapping[str, Section] = field(default_factory=dict)
-    """What else was asked for, by the name of its data: redundancy, stopping rules, attempts, corrections."""
+    """What else was asked for, by the name of its data: redundancy, use, stopping rules, attempts, corrections."""
     explained: bool = True
     """Whether to show the decisions on duplicates, if the evaluation has them."""
     good: int = 2
@@ -98,7 +100,8 @@ class SessionReport(Result):
             found += session_totals(self.evaluation).notes_on_inputs()
         if self.comparison is not None:
             found.append(Note("method", "info", f"compared by {self.comparison.method}"))
-            found += self.comparison.notes
+            known = {note.code for note in found}
+            found += [note for note in self.comparison.notes if note.code not in known]
         return tuple(found)
 
     def tables(self) -> Mapping[str, pa.Table]:
@@ -107,6 +110,8 @@ class SessionReport(Result):
         asked: dict[str, Iterable[Mapping[str, Value]]] = {
             "decisions": _decision_rows(self.evaluation) if self.explained else (),
             **{name: section.rows() for name, section in self.sections.items()},
+            "searches": [row for section in self._redundancy for row in section.searches()],
+            "repeated_documents": [row for section in self._redundancy for row in section.documents()],
             "curves": _curve_rows(self.curves),
             "stopping": _stop_rows(self.stops or {}),
             "alone": [asdict(row) for row in self.single],
@@ -139,7 +144,7 @@ class SessionReport(Result):
             yield _means_table(systems, digits=display.digits, title=title)
         yield from _bounds_tables(systems)
         yield from _curve_tables(self.curves)
-        yield from self._section_tables()
+        yield from self._section_tables(per_session=display.per_query)
         if self.single:
             yield from _overlap_tables(self.pairs, self.single)
         if self.comparison is not None:
@@ -153,8 +158,30 @@ class SessionReport(Result):
         if display.notes and self.notes:
             yield Notes(self.notes)
 
-    def _section_tables(self) -> Iterator[Table]:
+    def to_state(self) -> dict[str, object]:
+        """Return what a saved report consists of: its fields, and the counts and gains that its numbers come from."""
+        own = {item.name: to_state(getattr(self, item.name)) for item in fields(self)}
+        alignment = align_of(self.evaluation)
+        said = tuple(decision.in_words() for decision in alignment.decisions)
+        return {TAG: type(self).__name__, **own, "alignment": to_state(replace(alignment, decisions=said))}
+
+    @classmethod
+    def from_state(cls, data: Mapping[str, object]) -> SessionReport:
+        """Return the report that `to_state` described."""
+        hints = get_type_hints(cls)
+        own = {item.name: from_state(data[item.name], hints[item.name]) for item in fields(cls)}
+        alignment = from_state(data["alignment"], SessionAlignment)
+        evaluation = replace(own["evaluation"], alignments={alignment.protocol: alignment})
+        return cls(**{**own, "evaluation": evaluation})
+
+    @property
+    def _redundancy(self) -> list[Redundancy]:
+        return [section for section in self.sections.values() if isinstance(section, Redundancy)]
+
+    def _section_tables(self, *, per_session: bool) -> Iterator[Table]:
         """Yield the tables of stopping points, and of what else was asked for."""
+        for redundancy in self._redundancy if per_session else ():
+            yield from redundancy.timelines()
         for name, stops in (self.stops or {}).items():
             if stops:
                 yield _stopping_table(name, stops)

@@ -43,7 +43,7 @@ class Stopping:
 class StoppingRules:
     """The effect of every rule on every system."""
 
-    effects: Sequence[Stopping]
+    effects: tuple[Stopping, ...]
 
     def rows(self) -> Iterator[dict[str, Value]]:
         """Yield a row for each system and rule."""
@@ -106,7 +106,7 @@ def apply_rules(
         ]
         rules += [(f"at {amount:g} {name}", _stop_at(view, name, amount)) for name, amount in budgets]
         effects += [_measure(system, rule, view, ends, good, level) for rule, ends in rules]
-    return StoppingRules(effects)
+    return StoppingRules(tuple(effects))
 
 
 def _stop_after(view: SessionView, dry: Flags, count: int) -> Ints:

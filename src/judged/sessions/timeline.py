@@ -14,6 +14,8 @@ from judged.kernels.sessions import UNLABELLED
 from judged.sessions.analysis import align_of
 from judged.sessions.builder import DedupDecision, SearchRecord, SessionKey
 from judged.sessions.family import SessionAlignment
+from judged.sessions.redundancy import QueryLog
+from judged.sessions.use import UseRecord
 from judged.tables.sessions import Result
 
 __all__ = ["SOURCES", "Shown", "Timeline", "TimelineSearch", "count_redundancy", "make_timelines"]
@@ -40,6 +42,9 @@ class Shown:
     source: str | None
     """Where a duplicate comes from: a key of `SOURCES`."""
     why: str
+    opened: bool = False
+    """Whether the agent opened it, or a duplicate of it."""
+    cited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,13 @@ class TimelineSearch:
     query: str | None
     tool: str | None
     results: tuple[Shown, ...]
+    asked: str = "new"
+    """Whether the query repeats an earlier one: `new`, `near`, `repeated`, or `unknown` without a query."""
+
+    @property
+    def new(self) -> int:
+        """The number of results that the session had not had."""
+        return sum(shown.new for shown in self.results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +92,11 @@ def make_timelines(evaluation: Evaluation) -> Iterator[Timeline]:
     by_search = {
         number: list(found) for number, found in groupby(alignment.decisions, key=attrgetter("search"))
     }
+    uses = {record.session: record for record in alignment.uses}
     for session, key in enumerate(alignment.keys):
         own = searches.get(session, [])
-        yield Timeline(key, alignment.questions[session], _replay(alignment, session, own, by_search))
+        use = uses.get(session) or UseRecord(session, frozenset(), frozenset(), 0, 0)
+        yield Timeline(key, alignment.questions[session], _replay(alignment, use, own, by_search))
 
 
 def count_redundancy(evaluation: Evaluation) -> dict[str, dict[str, int]]:
@@ -104,13 +118,14 @@ def _check_explained(evaluation: Evaluation) -> SessionAlignment:
 
 def _replay(
     alignment: SessionAlignment,
-    session: int,
+    use: UseRecord,
     searches: list[tuple[int, SearchRecord]],
     by_search: Mapping[int, list[DedupDecision]],
 ) -> tuple[TimelineSearch, ...]:
     """Return the searches of one session; earlier ones say where a duplicate comes from."""
     view = alignment.view
-    base = int(view.cut[view.offset[session]])
+    base = int(view.cut[view.offset[use.session]])
+    queries = QueryLog()
     seen: dict[int, list[SearchRecord]] = {}
     found = []
     for number, record in searches:
@@ -127,10 +142,13 @@ def _replay(
                     earlier[0].iteration if earlier else record.iteration,
                     None if decision.decision.new else _find_source(record, earlier),
                     str(decision.decision).partition(" is ")[2],
+                    group in use.opened,
+                    group in use.cited,
                 )
             )
             earlier.append(record)
-        found.append(TimelineSearch(record.iteration, record.query, record.tool, tuple(shown)))
+        asked = queries.classify(record.query)
+        found.append(TimelineSearch(record.iteration, record.query, record.tool, tuple(shown), asked))
     return tuple(found)
 
 

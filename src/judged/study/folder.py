@@ -31,7 +31,7 @@ CONTENTS = {
     "judgments.csv": "the judgments that systems were scored against",
     "queries.csv": "every score of every query",
     "timings.parquet": "every time of every stage: system, query, stage, seconds",
-    "study.json": "the result, for `judged.load`, `judged report` and `judged compare`",
+    "study.json": "the result, for `judged.load`, `judged report`, `judged view` and `judged.compare`",
     "study.yaml": "the study; change it and run it again",
     "collection": "documents, queries and judgments, in BEIR's layout",
     "manifest.json": "versions, seed, machine, and the SHA-256 of every file",

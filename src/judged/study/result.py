@@ -236,7 +236,7 @@ class Study(Result):
         yield Sentence(self.answer(display.digits))
         yield Sentence(self._describe())
         for name, message in self.failures.items():
-            yield Sentence(f"{name} failed. {message}")
+            yield Sentence(f"{name} failed: {message}")
         inner = replace(display, notes=False)
         if self.comparison is not None:
             yield from self._show_comparison(self.comparison, inner)
@@ -251,7 +251,8 @@ class Study(Result):
         for system, tuning in self.tunings.items():
             yield Sentence(f"{system}, tuned on {counted(self.training, 'training query')}:")
             yield from tuning.blocks(inner)
-        yield self._tabulate_systems()
+        if self.scored is not None:
+            yield self._tabulate_systems()
         if display.notes and self.notes:
             yield Notes(self.notes)
 

@@ -121,7 +121,8 @@ def _answer_all(
                 try:
                     _ask_all(systems.build(planned.spec.name), planned, inputs, counter)
                 except JudgedError as error:
-                    failures[planned.spec.name] = str(error)
+                    hint = f" (hint: {error.hint})" if error.hint else ""
+                    failures[planned.spec.name] = f"{error.message}{hint}"
     return failures
 
 

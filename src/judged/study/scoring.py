@@ -52,7 +52,7 @@ def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learn
     ]
     notes = [Note("collection", "info", note) for note in inputs.collection.notes]
     notes += [
-        Note("failed-system", "warning", f"{record.name} failed: {record.failure.splitlines()[0]}")
+        Note("failed-system", "warning", f"{record.name} failed: {record.failure}")
         for record in records
         if record.failure
     ]

@@ -110,7 +110,8 @@ def read_study(
         path = Path(source)
         content, name, base = read_yaml(path), str(path), path.parent
     if not isinstance(content, Mapping):
-        msg = f"{name} holds {type(content).__name__}, expected `collection` and `systems`"
+        got = "is empty" if content is None else f"holds a {type(content).__name__}"
+        msg = f"{name} {got}, expected `collection` and `systems`"
         raise BadProtocol(msg)
     spec = convert_settings(_resolve_models(dict(content), base), StudySpec, name)
     for place, error in _find_faults(spec):

@@ -76,6 +76,10 @@ class Session(Struct, kw_only=True):
     unnamed: bool = False
     """Whether the conversation has no id, only its place in a file."""
     iterations: tuple[Iteration, ...] = ()
+    opened: tuple[str, ...] = ()
+    """The addresses, or ids, of the pages that the agent opened."""
+    cited: tuple[str, ...] = ()
+    """The addresses, or ids, that the answer cites."""
     turns: int = 1
     """How many turns the conversation has; only the last one is here."""
     steps: int = 0
@@ -113,6 +117,8 @@ SCHEMA = pa.schema(
         "task_from": pa.string(),
         "unnamed": pa.bool_(),
         "iterations": pa.list_(_ITERATION),
+        "opened": pa.list_(pa.string()),
+        "cited": pa.list_(pa.string()),
         "turns": pa.int32(),
         "steps": pa.int32(),
         "place": pa.string(),

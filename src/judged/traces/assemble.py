@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from msgspec import UNSET
 
 from judged.tables.sessions import Iteration, Result, Search, Session, TaskSource
-from judged.traces.context import UNREAD, ReadContext
+from judged.traces.context import CUT, UNREAD, ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.json_values import Json
 from judged.traces.open import Position
 from judged.traces.results.fields import parse_result
-from judged.traces.results.tools import Unparsed
+from judged.traces.results.outputs import CutOff, is_marked_cut
+from judged.traces.results.text import find_addresses
+from judged.traces.results.tools import Unparsed, find_opened
 
 __all__ = ["name_task", "to_session", "to_sessions"]
+
+_BRACKETED = re.compile(r"[\[【]([\w.:/-]{3,80})[\]】]")
+"""A mark in an answer that may be the id of a result."""
 
 Found = list[tuple[str | None, list[Json]]]
 
@@ -57,6 +63,8 @@ def to_session(conversation: Conversation, context: ReadContext) -> Session:
         task_from=task_from,
         unnamed=isinstance(conversation.id, Position),
         iterations=tuple(iterations),
+        opened=tuple(dict.fromkeys(_find_opened(turn, context))),
+        cited=tuple(dict.fromkeys((*turn.cited, *_find_cited(turn.answer, iterations)))),
         turns=max(1, len(conversation.turns)),
         steps=len(turn.steps),
         place=conversation.place,
@@ -87,6 +95,24 @@ def _choose_turn(turns: list[Turn], context: ReadContext) -> int:
 
 def _has_search(turn: Turn, context: ReadContext) -> bool:
     return any(_is_search(call, context) for step in turn.steps for call in step.calls)
+
+
+def _find_opened(turn: Turn, context: ReadContext) -> Iterator[str]:
+    """Yield what the agent opened, in its order; calls that failed opened nothing."""
+    for step in turn.steps:
+        for call in step.calls:
+            if not call.failed and not _is_search(call, context):
+                yield from find_opened(call.tool, call.arguments)
+
+
+def _find_cited(answer: str | None, iterations: list[Iteration]) -> Iterator[str]:
+    """Yield the addresses in an answer, and the ids of results in brackets; short ones may be footnotes."""
+    if answer:
+        yield from find_addresses(answer)
+        marks = set(_BRACKETED.findall(answer))
+        if marks:
+            results = (result for iteration in iterations for result, _ in iteration.results())
+            yield from (result.id for result in results if result.id is not None and result.id in marks)
 
 
 def _is_search(call: Call, context: ReadContext) -> bool | None:
@@ -127,10 +153,12 @@ def _find_results(call: Call, queries: list[str], where: str, context: ReadConte
     if call.failed or call.output is UNSET:
         return nothing
     try:
-        return context.tools.find_results(call.tool, call.output, queries)
+        found = context.tools.find_results(call.tool, call.output, queries)
     except Unparsed as error:
-        context.report(UNREAD, where, str(error), tool=call.tool)
+        context.report(CUT if isinstance(error, CutOff) else UNREAD, where, str(error), tool=call.tool)
         return nothing
+    context.truncated += is_marked_cut(call.output)
+    return found
 
 
 def _read_result(value: Json, where: str, context: ReadContext) -> Result | None:

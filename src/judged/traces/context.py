@@ -14,7 +14,7 @@ from judged.traces import TurnChoice
 from judged.traces.results.tools import Tools
 from judged.wording import counted
 
-__all__ = ["FOREIGN", "REPEATED", "UNREAD", "ReadContext", "TraceProblems", "describe_repeat"]
+__all__ = ["CUT", "FOREIGN", "REPEATED", "UNREAD", "ReadContext", "TraceProblems", "describe_repeat"]
 
 
 class TraceProblems:
@@ -56,6 +56,7 @@ FOREIGN = "foreign-call"
 OPENTELEMETRY = frozenset(("otlp", "openinference", "openllmetry"))
 """Formats in which contents are recorded only on request."""
 UNREAD = "unread-output"
+CUT = "cut-output"
 NO_OUTPUT = "no-search-output"
 EARLIER_ONLY = "no-search-in-last-turn"
 _PLAIN_NAME = re.compile(r"[\w.-]+")
@@ -93,6 +94,8 @@ class ReadContext:
     """How many files are written in each format."""
     ranked: Counter[str] = field(default_factory=Counter)
     """Results whose id was set aside because it is only a rank, by tool."""
+    truncated: int = 0
+    """Searches whose output ends in a remark that it was truncated."""
     unanswered: int = 0
     """Searches whose output the trace does not hold."""
     cited: int = 0
@@ -152,6 +155,10 @@ class ReadContext:
         if self.cited:
             self.problems.note(
                 f"{self.label}: the trace has no results of {counted(self.cited, 'search')}; what the answer cites stands in for them"
+            )
+        if self.truncated:
+            self.problems.note(
+                f"{self.label}: the output of {counted(self.truncated, 'search')} was cut off, as it says itself; results may be missing"
             )
         if self.unanswered:
             self._check_outputs()
@@ -232,6 +239,7 @@ def _choose_hint(codes: set[str], tools: dict[str, str]) -> str | None:
 
 _HINTS = {
     "empty": None,
+    CUT: "raise the limit of what recorded the trace (`OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT` and the like); `--lenient` leaves such searches out",
     FOREIGN: "name the format of the traces (`--trace-format`)",
     EARLIER_ONLY: 'use the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)',
     NO_OUTPUT: "record contents: message capture in OpenTelemetry, `include` of sources in OpenAI Responses",
@@ -242,6 +250,7 @@ _HINTS = {
 def _advise_paths(tool: str) -> str:
     """Return advice on how to declare where the results of a tool are."""
     written = (
-        f'`tools: {{{tool}: {{results: "$.PATH[*]"}}}}`, or `{{{tool}: {{whole: true}}}}` if it is one result'
+        f'`tools: {{{tool}: {{results: "$.PATH[*]"}}}}`, `{{{tool}: {{separator: "\\n\\n"}}}}` if it is a text with blank lines'
+        f" between results, or `{{{tool}: {{whole: true}}}}` if it is one result"
     )
     return f"declare where the results are in a mapping (`--tools FILE`): {written}; `--lenient` leaves such searches out"

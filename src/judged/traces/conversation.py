@@ -40,6 +40,10 @@ class Turn(Struct, kw_only=True):
 
     question: str | None = None
     steps: list[Step] = field(default_factory=list)
+    answer: str | None = None
+    """What the agent wrote at the end."""
+    cited: list[str] = field(default_factory=list)
+    """The addresses that annotations of the answer name; its text may name more."""
 
 
 class Conversation(Struct, kw_only=True):

@@ -41,6 +41,8 @@ class TraceFormat:
     """Returns whether a trace with this beginning has this format."""
     read: Callable[[Trace, ReadContext], Iterator[Session]]
     """Yields the sessions of a trace; problems go to the context."""
+    joins: bool = False
+    """Whether the files of a folder are read as one, since a conversation may go on in another file."""
 
 
 TRACE_FORMATS: Registry[TraceFormat] = Registry("trace format")
@@ -51,6 +53,7 @@ TRACE_FORMATS.add("openai-agents", "judged.traces.spans.openai_agents:FORMAT")
 TRACE_FORMATS.add("openinference", "judged.traces.spans.opentelemetry:OPENINFERENCE")
 TRACE_FORMATS.add("openllmetry", "judged.traces.spans.opentelemetry:OPENLLMETRY")
 TRACE_FORMATS.add("langfuse", "judged.traces.spans.langfuse:FORMAT")
+TRACE_FORMATS.add("monocle", "judged.traces.spans.opentelemetry:MONOCLE")
 TRACE_FORMATS.add("otlp", "judged.traces.spans.opentelemetry:OTLP")
 TRACE_FORMATS.add("trec-session", "judged.traces.trec.trec_session:FORMAT")
 TRACE_FORMATS.add("conversational-run", "judged.traces.trec.conversational_run:FORMAT")
@@ -66,6 +69,7 @@ TRACE_FORMATS.add("inspect-ai", "judged.traces.frameworks.inspect_ai:FORMAT")
 TRACE_FORMATS.add("dspy", "judged.traces.frameworks.dspy:FORMAT")
 TRACE_FORMATS.add("atif", "judged.traces.frameworks.atif:FORMAT")
 TRACE_FORMATS.add("perplexity", "judged.traces.frameworks.perplexity:FORMAT")
+TRACE_FORMATS.add("open-webui", "judged.traces.frameworks.open_webui:FORMAT")
 TRACE_FORMATS.add("event-stream", "judged.traces.messages.event_stream:FORMAT")
 TRACE_FORMATS.add("browsecomp-plus", "judged.traces.messages.browsecomp_plus:FORMAT")
 TRACE_FORMATS.add("openai-responses", "judged.traces.messages.openai_responses:FORMAT")

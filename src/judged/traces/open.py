@@ -70,6 +70,8 @@ class Trace:
         """Returns the place of a line, in words."""
         self.on_broken: Callable[[str, str], None] = self._refuse
         """Called with the place of a document that is no JSON and the reason."""
+        self.following: Iterator[Trace] = iter(())
+        """Traces whose documents are read after its own."""
         self._lines = enumerate(lines, 1)
         self._ahead: deque[tuple[int, bytes]] = deque()
 
@@ -81,6 +83,11 @@ class Trace:
 
     def documents(self) -> Iterator[Document]:
         """Yield every JSON document in turn: lines, elements of one array, or one object; what is no JSON is left out."""
+        yield from self._own_documents()
+        for trace in self.following:
+            yield from trace.documents()
+
+    def _own_documents(self) -> Iterator[Document]:
         if not self.is_lines:
             yield from self._whole
             return

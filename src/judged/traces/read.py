@@ -81,14 +81,7 @@ def read_sessions(
 def read_source(source: TraceSource, context: ReadContext, *, format: str | None = None) -> Iterator[Session]:  # noqa: A002
     """Yield the sessions of an open source; the context collects counts and problems."""
     count = 0
-    for trace in source.traces:
-        if trace.is_empty():
-            continue
-        trace.on_broken = context.report_broken
-        written = _detect_or_skip(trace, context) if format is None else TRACE_FORMATS[format]
-        if written is None:
-            continue
-        context.formats[written.name] += 1
+    for trace, written in _join_files(_detect_each(source, context, format)):
         try:
             for session in written.read(trace, context):
                 context.settle()
@@ -98,6 +91,47 @@ def read_source(source: TraceSource, context: ReadContext, *, format: str | None
             context.report("malformed-session", trace.label, "is nested too deeply")
             context.settle()
     context.finish(count)
+
+
+def _detect_each(
+    source: TraceSource,
+    context: ReadContext,
+    format: str | None,  # noqa: A002 - what users call it
+) -> Iterator[tuple[Trace, TraceFormat]]:
+    """Yield every trace that is not empty, with its format."""
+    for trace in source.traces:
+        if trace.is_empty():
+            continue
+        trace.on_broken = context.report_broken
+        written = _detect_or_skip(trace, context) if format is None else TRACE_FORMATS[format]
+        if written is not None:
+            context.formats[written.name] += 1
+            yield trace, written
+
+
+def _join_files(found: Iterator[tuple[Trace, TraceFormat]]) -> Iterator[tuple[Trace, TraceFormat]]:
+    """Yield traces; those of a format that joins are one, under the first, and others come after them."""
+    for trace, written in found:
+        if not written.joins:
+            yield trace, written
+            continue
+        others: list[tuple[Trace, TraceFormat]] = []
+        trace.following = _same_kind(found, written, others)
+        yield trace, written
+        yield from _join_files(iter(others))
+
+
+def _same_kind(
+    found: Iterator[tuple[Trace, TraceFormat]],
+    written: TraceFormat,
+    others: list[tuple[Trace, TraceFormat]],
+) -> Iterator[Trace]:
+    """Yield the traces that are read in the same way; keep the others."""
+    for trace, other in found:
+        if other.read is written.read:
+            yield trace
+        else:
+            others.append((trace, other))
 
 
 def _detect_or_skip(trace: Trace, context: ReadContext) -> TraceFormat | None:

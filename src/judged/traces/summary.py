@@ -46,6 +46,9 @@ class TraceSummary:
     """Iterations whose tokens are known."""
     with_seconds: int = 0
     """Iterations whose seconds are known."""
+    opened: int = 0
+    """Pages that agents opened, each once in a session."""
+    cited: int = 0
     example: Session | None = None
     """The first session with results, else the first of all."""
     refused: BadInput | None = None
@@ -74,6 +77,8 @@ class TraceSummary:
         self.turns += session.turns
         self.steps += session.steps
         self.idle += not session.iterations
+        self.opened += len(session.opened)
+        self.cited += len(session.cited)
         for iteration in session.iterations:
             self.iterations += 1
             self.searches += len(iteration.searches)
@@ -106,6 +111,8 @@ class TraceSummary:
             "searches_without_results": self.empty,
             "sessions_without_search": self.idle,
             "results": self.results,
+            "opened": self.opened,
+            "cited": self.cited,
             "tools": [{"tool": tool, "calls": count, "taken_as": kind} for tool, count, kind in self.tools()],
             "fields": {name: self.fields[name] for name in FIELDS},
             "iterations_with_tokens": self.with_tokens,

@@ -13,11 +13,13 @@ from judged.report.packing import Json, to_plain
 from judged.report.pages import Page, PageData
 from judged.sessions.analysis import (
     Curve,
+    align_of,
     count_by_iteration,
     curve,
     curve_measures,
     find_costs,
     session_totals,
+    use,
 )
 from judged.sessions.report import SessionReport
 from judged.sessions.timeline import SOURCES, Timeline, count_redundancy, make_timelines
@@ -73,12 +75,14 @@ def make_data(subject: Subject) -> PageData:
         "cost": _summarise_costs(evaluation, report.good),
     }
     blocks: dict[str, Json] = {"costs": _pack_costs(evaluation, report.good)}
+    alignment = align_of(evaluation)
     try:
         timelines = list(make_timelines(evaluation))
     except JudgedError as error:
         head["why"] = error.message
         return PageData(to_plain(head), blocks)
     head["redundancy"] = _pack_redundancy(evaluation)
+    head["use"] = [asdict(row) for row in use(evaluation, good=report.good).systems] if alignment.uses else []
     chosen = sorted(timelines, key=lambda line: (-line.duplicates, -line.iterations))[:MOST_SESSIONS]
     head |= {"kept": len(chosen), "total": len(timelines)}
     blocks["timelines"] = [_pack_timeline(line) for line in chosen]
@@ -166,6 +170,9 @@ def _pack_timeline(line: Timeline) -> Json:
                 "i": search.iteration,
                 "q": _cut(search.query),
                 "t": search.tool,
+                "a": search.asked,
+                "new": search.new,
+                "again": len(search.results) - search.new,
                 "left": len(search.results) - len(results),
                 "r": [
                     {
@@ -176,6 +183,7 @@ def _pack_timeline(line: Timeline) -> Json:
                         "f": shown.first,
                         "w": shown.source,
                         "y": _cut(shown.why),
+                        "u": [name for name in ("opened", "cited") if getattr(shown, name)],
                     }
                     for shown in results
                 ],

@@ -24,7 +24,10 @@ def translate(value: Json) -> list[Messages] | None:
     )
     results = [{"url": item} if isinstance(item, str) else item for item in found]
     call = {"role": "assistant", "content": "", "tool_calls": [make_call("search", {"query": question})]}
-    return [[*asked, {**call, "usage": response.get("usage")}, make_output(results, tool="search"), answer]]
+    links = response.get("citations")
+    cited = [{"url": link} for link in links if isinstance(link, str)] if isinstance(links, list) else []
+    said = {**answer, "annotations": cited}
+    return [[*asked, {**call, "usage": response.get("usage")}, make_output(results, tool="search"), said]]
 
 
 FORMAT = make_format("perplexity", "responses of Perplexity", translate)

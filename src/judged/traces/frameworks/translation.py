@@ -28,9 +28,13 @@ def make_format(
     translate: Translate,
     *,
     is_part: Callable[[Json], bool] | None = None,
+    describe: Callable[[Json], Json] = lambda value: value,
     record: Reader = record_messages,
 ) -> TraceFormat:
-    """Make a format whose documents hold whole conversations; those that are parts, by `is_part`, make one together."""
+    """Make a format whose documents hold whole conversations; those that are parts, by `is_part`, make one together.
+
+    `describe` returns an object with the id, the task and the model of a document, where they are not its own fields.
+    """
 
     def join(trace: Trace) -> Iterable[Document]:
         first = trace.first_documents()
@@ -40,7 +44,7 @@ def make_format(
         return [Document(trace.label, values, trace.whole_name)]
 
     def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
-        return to_sessions(_read_documents(join(trace), context, translate, record), context)
+        return to_sessions(_read_documents(join(trace), context, translate, describe, record), context)
 
     def recognises(head: Head) -> bool:
         parts = is_part is not None and bool(head.documents) and all(map(is_part, head.documents))
@@ -50,7 +54,11 @@ def make_format(
 
 
 def _read_documents(
-    documents: Iterable[Document], context: ReadContext, translate: Translate, record: Reader
+    documents: Iterable[Document],
+    context: ReadContext,
+    translate: Translate,
+    describe: Callable[[Json], Json],
+    record: Reader,
 ) -> Iterator[Conversation]:
     for document in documents:
         found = translate(document.value)
@@ -59,7 +67,7 @@ def _read_documents(
             context.settle()
         for number, messages in enumerate(found or (), 1):
             name = document.name if number == 1 else Position(f"{document.name}:{number}")
-            named = Document(document.place, document.value if number == 1 else {}, name)
+            named = Document(document.place, describe(document.value) if number == 1 else {}, name)
             yield to_conversation(named, messages, context, record)
 
 

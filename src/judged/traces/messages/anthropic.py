@@ -70,6 +70,17 @@ def _read_assistant(message: JsonObject, transcript: Transcript) -> None:
         for block in part:
             if _is_result(block):
                 _answer(block, transcript, time)
+    said = (
+        _after_last_use(_blocks(message)) if isinstance(message.get("content"), list) else message["content"]
+    )
+    if said:
+        transcript.say({"content": said})
+
+
+def _after_last_use(blocks: list[JsonObject]) -> list[JsonObject]:
+    """Return the blocks of a message after its last use of a tool."""
+    last = max((at for at, block in enumerate(blocks) if get_str(block, "type") in USES), default=-1)
+    return blocks[last + 1 :]
 
 
 def _split_blocks(blocks: list[JsonObject]) -> list[list[JsonObject]]:

@@ -53,7 +53,13 @@ def _conversation(document: Document, context: ReadContext) -> Conversation:
         id=str(value["query_id"]),
         task=str(value["query_id"]),
         place=document.place,
-        turns=[Turn(question=first_text(value, ("query", "question")), steps=_steps(value["result"]))],
+        turns=[
+            Turn(
+                question=first_text(value, ("query", "question")),
+                steps=_steps(value["result"]),
+                answer=_find_answer(value["result"]),
+            )
+        ],
         system=first_text(metadata, ("model",)) or first_text(value, ("model",)),
     )
 
@@ -78,6 +84,11 @@ def _steps(entries: list[Json]) -> list[Step]:
             steps.append(Step())
         previous = kind
     return steps
+
+
+def _find_answer(entries: list[Json]) -> str | None:
+    texts = (entry.get("output") for entry in reversed(entries) if get_str(entry, "type") == "output_text")
+    return next((text for text in texts if isinstance(text, str)), None)
 
 
 def _last_call(kinds: list[str]) -> int:

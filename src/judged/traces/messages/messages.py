@@ -82,13 +82,21 @@ class Transcript:
         call.output, call.failed = output, failed
         self._extend_to(time)
 
-    def cite(self, results: list[JsonObject]) -> None:
-        """Record what an answer cites: the results of the last search of the step before, if the trace has none."""
-        calls = (
-            [call for step in self.turns[-1].steps for call in step.calls] if self.turns and results else []
-        )
-        if calls and calls[-1].output is UNSET and calls[-1].search:
-            calls[-1].output, calls[-1].cited = results, True
+    def say(self, message: JsonObject, *, implies_search: bool = False) -> None:
+        """Record the text of an answer and what it cites, which stands in for results that the trace lacks.
+
+        Those of the last search, if it has no output; or, where an answer with citations implies a search, those of that.
+        """
+        if not self.turns:
+            self.turns.append(Turn())
+        turn, cited = self.turns[-1], list(_find_citations(message))
+        turn.answer = join_text(message.get("content")) or turn.answer
+        turn.cited += [str(result["url"]) for result in cited]
+        calls = [call for step in turn.steps for call in step.calls]
+        if cited and calls and calls[-1].output is UNSET and calls[-1].search:
+            calls[-1].output, calls[-1].cited = cited, True
+        elif cited and implies_search and not calls and turn.steps:
+            turn.steps[-1].calls.append(Call(tool="web_search", output=cited, cited=True, search=True))
 
     def find_problems(self) -> Iterator[tuple[str, str]]:
         """Yield the code and the message of each problem of the conversation as a whole."""
@@ -111,6 +119,20 @@ class Transcript:
         self._now = time
         if time is not None and self._began is not None and time >= self._began:
             self.turns[-1].steps[-1].seconds = time - self._began
+
+
+def _find_citations(message: JsonObject) -> Iterator[JsonObject]:
+    """Yield the pages that a message cites: in annotations of OpenAI, or in citations of Anthropic."""
+    content = message.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    for block in (message, *blocks):
+        for name in ("annotations", "citations"):
+            notes = block.get(name)
+            for note in notes if isinstance(notes, list) else ():
+                held = get_object(note, "url_citation") or note
+                url = first_text(held, ("url", "source"))
+                if url and "://" in url:
+                    yield {"url": url, "title": held.get("title")}
 
 
 def join_text(content: Json) -> str:

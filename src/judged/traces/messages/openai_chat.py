@@ -42,7 +42,8 @@ def record_messages(messages: Messages, transcript: Transcript) -> None:
         if role == "user":
             transcript.ask(join_text(message.get("content")), time=time)
         elif role == "assistant":
-            transcript.step(_calls(message), tokens=count_tokens(message), time=time)
+            if not transcript.step(_calls(message), tokens=count_tokens(message), time=time).calls:
+                transcript.say(message, implies_search=True)
             transcript.foreign = transcript.foreign or _foreign_format(message)
         elif role in {"tool", "function"}:
             for output, identity, failed in _outputs(message):

@@ -124,17 +124,8 @@ def _record_item(item: JsonObject, transcript: Transcript) -> None:
     elif kind == "message" and role == "user":
         transcript.ask(join_text(item.get("content")))
     elif kind == "message" and role == "assistant":
-        transcript.cite(_citations(item))
+        transcript.say(item)
         transcript.step([])
-
-
-def _citations(item: JsonObject) -> list[JsonObject]:
-    """Return the pages that an answer cites."""
-    content = item.get("content")
-    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-    notes = [note for block in blocks for note in block.get("annotations") or () if isinstance(note, dict)]
-    cited = [note for note in notes if note.get("type") == "url_citation" and note.get("url")]
-    return [{"url": note["url"], "title": note.get("title")} for note in cited]
 
 
 def _call(item: JsonObject) -> Call:
@@ -168,7 +159,7 @@ def _web_search(item: JsonObject) -> Call:
     asked = action.get("queries") or action.get("query")
     return Call(
         tool="web_search" if does == "search" else f"web_search.{does}",
-        arguments={"query": asked},
+        arguments={"query": asked} if does == "search" else {"url": action.get("url")},
         output=_or_unset(action.get("sources")),
         failed=item.get("status") == "failed",
         search=does == "search",

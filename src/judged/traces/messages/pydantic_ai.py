@@ -70,6 +70,9 @@ def _record(message: JsonObject, transcript: Transcript) -> None:
     if message["kind"] == "response":
         calls = [_call(part) for part in parts if get_str(part, "part_kind") in CALLS]
         transcript.step(calls, tokens=count_tokens(message), time=time)
+        if not calls:
+            texts = [{"text": part.get("content")} for part in parts if get_str(part, "part_kind") == "text"]
+            transcript.say({"content": texts})
     for part in parts:
         kind = get_str(part, "part_kind")
         if kind in ANSWERS and part.get("tool_name"):

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from judged.traces.context import ReadContext
-from judged.traces.json_values import Json, JsonObject
+from judged.traces.json_values import Json, JsonObject, get_str
 from judged.traces.open import Document
 
 __all__ = ["RequestLog", "RequestShape", "canonical"]
@@ -154,9 +154,8 @@ class RequestLog:
 
 def _makes(item: JsonObject) -> bool:
     """Return whether an item makes calls, rather than answering them: an answer may be new where its call is known."""
-    return item.get("role") not in {"tool", "function", "user"} and not str(item.get("type")).endswith(
-        "_output"
-    )
+    answers = get_str(item, "role") in {"tool", "function", "user"}
+    return not answers and not get_str(item, "type").endswith("_output")
 
 
 def _chain(scope: str | None, prints: Iterable[int | None]) -> list[int]:

@@ -23,6 +23,8 @@ class _Turn(Struct, kw_only=True, forbid_unknown_fields=True):
 
     iterations: tuple[Iteration, ...] = ()
     question: str | None = None
+    opened: tuple[str, ...] = ()
+    cited: tuple[str, ...] = ()
 
 
 class _Line(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -92,6 +94,8 @@ def _convert(line: _Line, place: str, context: ReadContext) -> Session | None:
         earlier=tuple(asked[:-1] if turn.question else asked),
         task_from=task_from,
         iterations=iterations,
+        opened=turn.opened,
+        cited=turn.cited,
         turns=len(line.turns),
         steps=len(turn.iterations),
         place=place,
@@ -192,6 +196,8 @@ class _Object:
             task_from=task_from,
             unnamed=isinstance(self.name, Position),
             iterations=searched,
+            opened=self.texts(turn, "opened"),
+            cited=self.texts(turn, "cited"),
             turns=max(1, len(turns)),
             steps=len(steps),
             place=self.place,
@@ -201,7 +207,8 @@ class _Object:
     def turns(self) -> list[Json] | None:
         """Return the turns; a conversation that has iterations itself has one turn."""
         if "turns" not in self.value and "iterations" in self.value:
-            return [{"iterations": self.value["iterations"]}]
+            own = ("iterations", "opened", "cited")
+            return [{name: self.value[name] for name in own if name in self.value}]
         if "turns" not in self.value:
             self.refuse("", "has no `turns`")
             return None
@@ -209,6 +216,9 @@ class _Object:
         if not isinstance(turns, list):
             self.refuse("", f"its `turns` are {_describe_type(turns)}, expected a list")
             return None
+        for at, turn in enumerate(turns[:-1], 1):
+            if not isinstance(turn, Mapping):
+                self.report(f", turn {at}", f"is {_describe_type(turn)}, expected an object")
         return turns
 
     def choose(self, turns: list[Json]) -> tuple[Json, int]:
@@ -282,6 +292,14 @@ class _Object:
             if found is not None and name == names[0]:
                 self.report("", f"its `{name}` is {_describe_type(found)}, expected text")
         return None
+
+    def texts(self, value: Json, name: str) -> tuple[str, ...]:
+        """Return a list of texts, empty if it is missing."""
+        found = value.get(name) if isinstance(value, Mapping) else None
+        if found is None or (isinstance(found, list) and all(isinstance(item, str) for item in found)):
+            return tuple(found or ())
+        self.report("", f"its `{name}` are {_describe_type(found)}, expected a list of texts")
+        return ()
 
     def number(self, value: Mapping[str, Json], name: str, where: str) -> float | None:
         """Return a number of at least 0."""

@@ -24,6 +24,7 @@ def to_plain(session: Session) -> JsonObject:
     searched = [_iteration(iteration) for iteration in session.iterations]
     steps: list[JsonObject] = [*searched, *({} for _ in range(session.steps - len(searched)))]
     asked = {} if session.question is None else {"question": session.question}
+    used = {name: texts for name in ("opened", "cited") if (texts := getattr(session, name))}
     silent = max(0, session.turns - 1 - len(session.earlier))
     before: list[JsonObject] = [
         *({} for _ in range(silent)),
@@ -33,7 +34,7 @@ def to_plain(session: Session) -> JsonObject:
         **({} if session.unnamed else {"conversation": session.conversation}),
         "system": session.system,
         **({"task": session.task} if session.task_from == "id" else {}),
-        "turns": [*before, {**asked, "iterations": steps}],
+        "turns": [*before, {**asked, "iterations": steps, **used}],
     }
 
 

@@ -23,7 +23,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "title": ("title", "name", "headline", "filename", "document_title"),
     "snippet": (
         *("snippet", "text", "page_content", "contents", "passage", "content", "body", "description"),
-        *("abstract", "summary", "highlights", "document", "raw_content"),
+        *("abstract", "summary", "highlights", "document", "raw_content", "chunk"),
     ),
     "score": ("score", "relevance_score", "similarity", "relevance", "_score", "@search.score"),
     "gain": ("gain",),
@@ -33,6 +33,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 NESTED = (
     *("metadata", "document", "node", "_source", "payload", "fields", "attributes", "chunk", "extra_info"),
     *("properties", "_additional", "content", "location", "s3Location", "webLocation", "source"),
+    *("resource", "data"),
 )
 """Objects inside a result with further fields; those of the result itself take precedence."""
 
@@ -150,9 +151,9 @@ def _holders(value: JsonObject, depth: int) -> Iterator[JsonObject]:
 
 
 def _may_hold(name: str, inner: Json) -> bool:
-    """Return whether a value has fields inside: an object, or metadata as its text."""
+    """Return whether a value has fields inside: an object, or metadata and data as their text."""
     return isinstance(inner, dict) or (
-        name == "metadata" and isinstance(inner, str) and inner.startswith("{")
+        name in {"metadata", "data"} and isinstance(inner, str) and inner.startswith("{")
     )
 
 

@@ -10,7 +10,19 @@ from judged.traces.json_values import Json, JsonObject, get_object, get_str, pre
 from judged.traces.results.fields import ALIASES, NESTED
 from judged.traces.results.text import Group, NotPython, find_groups_in_text, parse_python
 
-__all__ = ["Group", "Unparsed", "find_groups", "is_failure", "is_result", "parse_text"]
+__all__ = [
+    "CutOff",
+    "Group",
+    "Unparsed",
+    "find_groups",
+    "is_failure",
+    "is_marked_cut",
+    "is_result",
+    "parse_text",
+]
+
+_CUT = re.compile(r"[(\[<{.…][^\n]{0,40}\btruncated\b[^\n]{0,40}\Z", re.IGNORECASE)
+"""A remark at the end of an output that there was more."""
 
 
 LISTS = (
@@ -20,6 +32,14 @@ LISTS = (
     *("retrievalResults", "data", "search", "response", "news", "records", "Get"),
 )
 """Fields that hold the list of results, in order of precedence; an object under one is searched in turn."""
+
+KINDS = frozenset(
+    (
+        *("organic", "organic_results", "web", "web_results", "webPages", "news", "news_results"),
+        *("papers", "articles"),
+    )
+)
+"""Those of them that hold one kind of results each, beside the others."""
 
 WRAPPERS = (
     *("structuredContent", "raw_output", "output", "result", "content", "artifact", "observation"),
@@ -35,6 +55,10 @@ class Unparsed(Exception):
     """An output without recognisable results; the message shows its beginning."""
 
 
+class CutOff(Unparsed):
+    """An output that ends too early; the message shows its end."""
+
+
 def find_groups(output: Json, queries: list[str] | None = None) -> list[Group]:
     """Return the results of an output, one group per query if it is split by query, usually one."""
     found = _find_groups(output, queries or [], 0)
@@ -42,7 +66,7 @@ def find_groups(output: Json, queries: list[str] | None = None) -> list[Group]:
         msg = (
             f"its output was cut off after {len(output):,} characters, at `…{' '.join(output[-40:].split())}`"
         )
-        raise Unparsed(msg)
+        raise CutOff(msg)
     if found is None:
         msg = f"its output cannot be parsed as results: {_quote_beginning(output)}"
         raise Unparsed(msg)
@@ -64,14 +88,22 @@ def parse_text(text: str) -> Json:
         return text
 
 
+def is_marked_cut(output: Json) -> bool:
+    """Return whether an output ends in a remark that it was truncated; the results before it can be read."""
+    last = output[-1] if isinstance(output, list) and output else output
+    text = last.get("text") if isinstance(last, dict) else last
+    return isinstance(text, str) and _CUT.search(text[-100:].rstrip()) is not None
+
+
 def is_cut(text: str) -> bool:
-    """Return whether a text is JSON that ends too early, as exporters with a limit leave it."""
+    """Return whether a text ends too early, as exporters with a limit leave it: in the middle of JSON, or in an ellipsis."""
+    marked = text.rstrip().endswith(("...", "…", "[truncated]", "(truncated)"))
     if text.lstrip()[:1] not in {"{", "["}:
-        return False
+        return marked
     try:
         msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError) as error:
-        return "truncated" in str(error) or text.rstrip().endswith(("...", "…", "[truncated]", "(truncated)"))
+        return marked or "truncated" in str(error)
     except RecursionError:
         return False
     return False
@@ -127,6 +159,9 @@ def is_failure(output: JsonObject) -> bool:
 
 def _find_held(output: JsonObject) -> Json:
     """Return the list of results in an object, the object itself if it is a result, or the output that it wraps."""
+    kinds = [output[name] for name in LISTS if name in KINDS and isinstance(output.get(name), (list, dict))]
+    if len(kinds) > 1:
+        return _join_kinds(kinds)
     for name in LISTS:
         if isinstance(held := output.get(name), (list, dict)) or _is_json(held):
             return held
@@ -138,6 +173,12 @@ def _find_held(output: JsonObject) -> Json:
     if isinstance(only, list) and only and all(isinstance(item, dict) and is_result(item) for item in only):
         return only  # the class of a Weaviate query
     return next((output[name] for name in WRAPPERS if output.get(name) is not None), None)
+
+
+def _join_kinds(kinds: list[Json]) -> list[Json]:
+    """Return the results of several kinds one after the other, from their lists or the objects that hold those."""
+    lists = (held if isinstance(held, list) else _find_held(held) for held in kinds)
+    return [result for results in lists if isinstance(results, list) for result in results]
 
 
 def _is_json(value: Json) -> bool:

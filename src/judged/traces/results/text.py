@@ -13,7 +13,7 @@ from html import unescape
 from judged.traces.json_values import Json, JsonObject
 from judged.traces.results.fields import ALIASES
 
-__all__ = ["Group", "NotPython", "find_groups_in_text", "is_empty", "parse_python"]
+__all__ = ["Group", "NotPython", "find_addresses", "find_groups_in_text", "is_empty", "parse_python"]
 
 _OPENING = re.compile(
     r"<(document|doc|result|search_result|item|passage|chunk|entry|page|source|hit)\b[^<>]*>", re.IGNORECASE
@@ -137,7 +137,9 @@ _PASSAGE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _URL = re.compile(r"https?://[^\s<>\"')\]]+")
+_ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'()\[\]{}|\\]|\([^\s<>\"'()]*+\))++")
 _DATED = re.compile(r"^(?:Date published|Source):[^\n]*\n?", re.MULTILINE)
+_TEXTS = frozenset(ALIASES["snippet"])
 _NAMES = {"page": "title", "summary": "text", "abstract": "text", "docid": "id", "documentid": "id"}
 
 
@@ -152,6 +154,16 @@ def find_groups_in_text(text: str) -> list[Group] | None:
         asked = _ASKED.match(part)
         groups.append((asked["query"] if asked else None, values))
     return groups
+
+
+def find_addresses(text: str) -> list[str]:
+    """Return the web addresses in a text, each once.
+
+    >>> find_addresses("See [the tower](https://en.wikipedia.org/wiki/Eiffel_(tower)), or https://e.org/a.")
+    ['https://en.wikipedia.org/wiki/Eiffel_(tower)', 'https://e.org/a']
+    """
+    found = (match.rstrip(".,;:!?*_`") for match in _ADDRESSES.findall(text)) if "://" in text else ()
+    return list(dict.fromkeys(found))
 
 
 def is_empty(text: str) -> bool:
@@ -303,9 +315,21 @@ def _read_records(text: str) -> list[Json]:
         (match["name"].lower().replace(" ", ""), below) for match, below in _split_at(_RECORD_LINE, text)
     ]
     return [
-        _parse_metadata(record)
+        _parse_metadata(_cut_lines(record))
         for record in _group_parts([(_NAMES.get(name, name), below) for name, below in named])
     ]
+
+
+def _cut_lines(record: JsonObject) -> JsonObject:
+    """Return a record whose address ends with its line; what follows is the text, if it has no other."""
+    cut = dict(record)
+    for name in ("url", "link", "href", "source"):
+        first, _, rest = str(record.get(name) or "").partition("\n")
+        if rest and _URL.match(first):
+            cut[name] = first.strip()
+            if rest.strip() and _TEXTS.isdisjoint(record):
+                cut["text"] = rest.strip()
+    return cut
 
 
 def _parse_metadata(record: JsonObject) -> JsonObject:
@@ -346,9 +370,16 @@ def _group_parts(named: list[tuple[str, str]]) -> list[Json]:
     for name, below in named:
         if not records or name in records[-1]:
             records.append({})
-        records[-1][name] = _number(below) if name == "score" else below.strip().rstrip(",")
+        records[-1][name] = _number(below) if name == "score" else _strip_rule(below).rstrip(",")
     complete = [record for record in records if len(record) > 1]
     return complete if len(complete) == len(records) else []
+
+
+def _strip_rule(text: str) -> str:
+    """Return a text without the line below it that separates records."""
+    bare = text.strip()
+    body, _, last = bare.rpartition("\n")
+    return body.strip() if _RULE.fullmatch(last) else bare
 
 
 def _number(text: str) -> float | str:

@@ -20,7 +20,16 @@ from judged.traces.results.fields import ALIASES
 from judged.traces.results.outputs import Group, Unparsed, find_groups, is_failure, parse_text
 from judged.traces.results.text import is_empty
 
-__all__ = ["JsonPath", "Tool", "Tools", "Unparsed", "is_search_name", "load_tools", "read_tools"]
+__all__ = [
+    "JsonPath",
+    "Tool",
+    "Tools",
+    "Unparsed",
+    "find_opened",
+    "is_search_name",
+    "load_tools",
+    "read_tools",
+]
 
 
 class JsonPath:
@@ -108,10 +117,39 @@ def is_search_name(tool: str) -> bool | None:
     return True if any(word in PROVIDERS for word in words) else None
 
 
+PAGES = OPENING - {"lookup", "summarize", "summarise", "summary", "cite", "scroll", "click"}
+"""Words of tools that open a page or a document."""
+OPENED = (
+    *("url", "urls", "link", "links", "href", "uri", "docid", "doc_id", "docids", "document_id"),
+    *("file_id", "id", "ids"),
+)
+"""The arguments that name what is opened, in order of precedence."""
+
+
+def find_opened(tool: str, arguments: Json) -> list[str]:
+    """Return the addresses or ids that a call opens; none if the tool opens nothing, or the number of a link.
+
+    >>> find_opened("visit", '{"url": ["https://example.org"], "goal": "height"}'), find_opened("browser.open", {"id": 3})
+    (['https://example.org'], [])
+    """
+    if PAGES.isdisjoint(word.lower() for word in _WORD.findall(tool)):
+        return []
+    value = parse_text(arguments) if isinstance(arguments, str) else arguments
+    if isinstance(value, Mapping):
+        name = next((name for name in OPENED if value.get(name)), "")
+        value = (
+            str(value[name]) if name.startswith("doc") and isinstance(value[name], int) else value.get(name)
+        )
+    found = value if isinstance(value, list) else [value]
+    return [
+        item.strip() for item in found if isinstance(item, str) and item.strip() and " " not in item.strip()
+    ]
+
+
 QUERIES = (
     *("query", "queries", "q", "search_query", "search_queries", "query_list", "search_term"),
     *("question", "input", "text", "keywords", "keyword", "term", "terms", "prompt", "objective"),
-    *("input_str", "topic", "search"),
+    *("input_str", "topic", "search", "query_texts", "query_text", "search_text"),
 )
 """The arguments that hold queries, in order of precedence."""
 
@@ -128,6 +166,13 @@ class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The paths of our fields in a result, by name."""
     whole: bool = False
     """Whether the whole output is one result, its text."""
+    separator: str | None = None
+    """What stands between the results of an output that is one text."""
+
+    @property
+    def has_places(self) -> bool:
+        """Whether it says where the results are."""
+        return bool(self.results or self.whole or self.fields or self.separator)
 
 
 class Tools:
@@ -158,8 +203,10 @@ class Tools:
     def find_results(self, tool: str, output: Json, queries: list[str]) -> list[Group]:
         """Return the values of the results in a tool's output, by query; raise Unparsed if it cannot be parsed."""
         mapped = self.get(tool)
-        if mapped is None or not (mapped.results or mapped.whole or mapped.fields):
+        if mapped is None or not mapped.has_places:
             return _assign_queries(find_groups(output, queries), queries)
+        if mapped.separator:
+            return _assign_queries([(None, _split_text(output, mapped.separator))], queries)
         if mapped.whole:
             return _assign_queries([(None, [output if isinstance(output, str) else str(output)])], queries)
         value = parse_text(output) if isinstance(output, str) else output
@@ -214,6 +261,19 @@ class Tools:
         if path not in self._paths:
             self._paths[path] = JsonPath(path)
         return self._paths[path]
+
+
+def _split_text(output: Json, separator: str) -> list[Json]:
+    """Return the parts of an output that is one text, or blocks of it; none if it says that nothing was found."""
+    blocks = output if isinstance(output, list) else []
+    texts = [
+        block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)
+    ]
+    text = "\n".join(texts) if texts else output
+    if not isinstance(text, str):
+        msg = f"its output is not a text to be split: {preview(output)}"
+        raise Unparsed(msg)
+    return [] if is_empty(text) else [part.strip() for part in text.split(separator) if part.strip()]
 
 
 def load_tools(given: Tools | str | Path | None) -> Tools:

@@ -11,11 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from judged.traces.json_values import Json, JsonObject, add_counts
+from judged.traces.results.text import find_addresses
+from judged.traces.spans import monocle
 from judged.traces.spans.attributes import decode, first_value, get_list, to_object
+from judged.traces.spans.haystack import read_steps
 from judged.traces.spans.payloads import (
     extract_text,
     find_answers,
     find_call_id,
+    find_call_ids,
     find_question,
     find_requests,
     unwrap_arguments,
@@ -136,6 +140,8 @@ _HIT = "db.query.result"
 
 def describe_span(attributes: Mapping[str, Json], *, name: str, events: Sequence[Event] = ()) -> JsonObject:
     """Return the fields of `Span` that the attributes and events of a span give."""
+    if f"{monocle.MARK}version" in attributes:
+        attributes, events = monocle.translate(attributes, events), ()
     kind = _find_kind(attributes, name, events)
     attributes = add_messages(attributes, events, tool=kind in {"tool", "search"}) if events else attributes
     held = {**to_object(attributes.get("metadata")), **attributes}
@@ -147,14 +153,18 @@ def describe_span(attributes: Mapping[str, Json], *, name: str, events: Sequence
         "task": _to_text(held.get("judged.task")),
     }
     if kind == "llm":
-        return facts | _describe_model(attributes)
+        sent = _find_sent(attributes) if name.startswith("invoke_agent") else ()
+        return facts | _describe_model(attributes) | {"sent": sent}
     if kind == "other":
-        return facts | {"question": find_question(first_value(attributes, INPUTS))}
+        steps = read_steps(attributes.get("output.value"))
+        return facts | {"question": find_question(first_value(attributes, INPUTS)), "steps": steps}
     return facts | _describe_tool(attributes, name, events)
 
 
 def _find_kind(attributes: Mapping[str, Json], name: str, events: Sequence[Event]) -> SpanKind:
     if name.rpartition(".")[2].startswith("_prepare_"):  # LlamaIndex calls it a model, and none is called
+        return "other"
+    if attributes.get("gen_ai.tool.name") == "(merged tools)":  # Google ADK's record of parallel calls
         return "other"
     for item in KIND_NAMES:
         kind = KINDS.get(str(decode(attributes.get(item))).lower())
@@ -174,9 +184,23 @@ def _describe_model(attributes: Mapping[str, Json]) -> JsonObject:
         "calls": tuple(str(item.id) for item in asks),
         "asks": asks,
         "answers": next(filter(None, map(find_answers, sent)), {}),  # flattened, they do not say what failed
+        "cited": () if asks else tuple(_find_cited(attributes)),
         "tokens": _count_tokens(attributes),
         "question": next(filter(None, questions), None),
     }
+
+
+def _find_sent(attributes: Mapping[str, Json]) -> tuple[tuple[str, ...], ...]:
+    """Return the ids of the calls in each message that was sent to a model."""
+    groups = (find_call_ids(message) for message in get_list(attributes, "llm.input_messages"))
+    return tuple(group for group in groups if group)
+
+
+def _find_cited(attributes: Mapping[str, Json]) -> list[str]:
+    """Return the addresses in what a model wrote."""
+    texts = (extract_text(value) for value in _values_under(attributes, ANSWERS_LISTED, ANSWERS))
+    written = next(filter(None, texts), None) or str(first_value(attributes, ANSWERS) or "")
+    return find_addresses(written)
 
 
 def _values_under(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -175,10 +175,14 @@ def _traces(spans: Iterable[Span], context: ReadContext) -> list[Forest]:
         there = found[span.trace].get(span.id)
         found[span.trace][span.id] = span if there is None else max(there, span, key=_completeness)
     found = add_implied_tools(found)
-    acting = [spans for spans in found.values() if any(span.kind != "other" for span in spans.values())]
+    acting = [spans for spans in found.values() if any(map(_is_acting, spans.values()))]
     if len(acting) < len(found):
         context.problems.note(f"{len(found) - len(acting):,} traces without model or tool calls were skipped")
     return [Forest(list(spans.values())) for spans in acting]
+
+
+def _is_acting(span: Span) -> bool:
+    return span.kind != "other" or bool(span.steps)
 
 
 def _completeness(span: Span) -> tuple[bool, int, bytes]:
@@ -204,24 +208,39 @@ def to_turn(forest: Forest, context: ReadContext) -> Turn:
     for span in roles.tools:
         requester, place = roles.requester(span)
         made[requester.id if requester else None].append((place, span))
-    groups = [(None, group) for group in _group_unrequested(made.pop(None, []), alone=not roles.models)]
+    sent = {call: group for span in forest.spans for group in span.sent for call in group}
+    unrequested = _group_unrequested(made.pop(None, []), sent, alone=not roles.models)
+    groups = [(None, group) for group in unrequested]
     steps = [(model, made[model.id]) for model in roles.models if model.id in made or roles.is_step(model)]
     return Turn(
         question=_find_question(forest, roles),
-        steps=[_step(model, _order_calls(group), roles) for model, group in (*groups, *steps)],
+        cited=list(roles.models[-1].cited) if roles.models else [],
+        steps=[
+            *(_step(model, _order_calls(group), roles) for model, group in (*groups, *steps)),
+            *_reported_steps(forest),
+        ],
     )
 
 
-def _group_unrequested(made: _Made, *, alone: bool) -> Iterator[_Made]:
+def _reported_steps(forest: Forest) -> Iterator[Step]:
+    """Yield the steps that agents report themselves, where no span inside them does."""
+    for span in forest.spans:
+        if span.steps and not any(map(_is_acting, forest.below(span))):
+            yield from span.steps
+
+
+def _group_unrequested(made: _Made, sent: Mapping[str, tuple[str, ...]], *, alone: bool) -> Iterator[_Made]:
     """Yield tool calls that no model call precedes: one step, since a model call follows.
 
-    In a trace without model calls, tool calls that overlap in time are one step.
+    In a trace without model calls, calls of one message are one step (`sent` has them), or else calls that overlap in time.
     """
     step: _Made = []
     until = -1
     for item in made:
         start, end = item[1].start, item[1].end
-        if step and alone and (start is None or start >= until):
+        before, message = (sent.get(other[1].call or "") for other in (step[-1] if step else item, item))
+        apart = start is None or start >= until if before is None or message is None else before != message
+        if step and alone and apart:
             yield step
             step, until = [], -1
         step.append(item)
@@ -283,7 +302,7 @@ def best_output(span: Span, roles: Roles) -> Json:
     If it searched in several places at once, its own output counts, or else theirs combined.
     """
     mapped = roles.known.get(span.name)
-    if mapped is not None and (mapped.results or mapped.whole or mapped.fields) and span.outputs:
+    if mapped is not None and mapped.has_places and span.outputs:
         return span.outputs[0]  # the user said where the results lie in this very output
     searches = [span, *(inner for inner in roles.forest.below(span) if roles.role(inner) == "search")]
     found: JsonObject = {}

@@ -138,4 +138,6 @@ def recognises(head: Head) -> bool:
     return False
 
 
-FORMAT = TraceFormat("langfuse", "Langfuse traces and observations", recognises, make_reader(read_spans))
+FORMAT = TraceFormat(
+    "langfuse", "Langfuse traces and observations", recognises, make_reader(read_spans), joins=True
+)

@@ -131,4 +131,4 @@ def _is_run(value: Mapping[str, Json]) -> bool:
     )
 
 
-FORMAT = TraceFormat("langsmith", "LangSmith runs", recognises, make_reader(read_spans))
+FORMAT = TraceFormat("langsmith", "LangSmith runs", recognises, make_reader(read_spans), joins=True)

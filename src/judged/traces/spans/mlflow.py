@@ -106,4 +106,4 @@ def _is_mlflow(record: Mapping[str, Json]) -> bool:
     return "span_type" in record or any(name.startswith("mlflow.") for name in _attributes(record))
 
 
-FORMAT = TraceFormat("mlflow", "MLflow traces", recognises, make_reader(read_spans))
+FORMAT = TraceFormat("mlflow", "MLflow traces", recognises, make_reader(read_spans), joins=True)

@@ -91,4 +91,6 @@ def recognises(head: Head) -> bool:
     )
 
 
-FORMAT = TraceFormat("openai-agents", "traces of the OpenAI Agents SDK", recognises, make_reader(read_spans))
+FORMAT = TraceFormat(
+    "openai-agents", "traces of the OpenAI Agents SDK", recognises, make_reader(read_spans), joins=True
+)

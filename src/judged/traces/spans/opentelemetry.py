@@ -11,12 +11,13 @@ from functools import cache
 
 from judged.traces.format import Head, TraceFormat
 from judged.traces.json_values import Json, JsonObject
+from judged.traces.spans import monocle
 from judged.traces.spans.attributes import flatten, parse_otlp, to_object
 from judged.traces.spans.conventions import describe_span
 from judged.traces.spans.conversations import make_reader
 from judged.traces.spans.span import Span, normalise_id, parse_nanoseconds
 
-__all__ = ["OPENINFERENCE", "OPENLLMETRY", "OTLP"]
+__all__ = ["MONOCLE", "OPENINFERENCE", "OPENLLMETRY", "OTLP"]
 
 _FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR", "StatusCode.ERROR")
 
@@ -121,6 +122,11 @@ def _is_span(record: Mapping[str, Json]) -> bool:
 
 
 read = make_reader(read_spans)
-OPENINFERENCE = TraceFormat("openinference", "OpenInference spans", _recognises("openinference."), read)
-OPENLLMETRY = TraceFormat("openllmetry", "OpenLLMetry (Traceloop) spans", _recognises("traceloop."), read)
-OTLP = TraceFormat("otlp", "OpenTelemetry spans", _recognises(""), read)
+OPENINFERENCE = TraceFormat(
+    "openinference", "OpenInference spans", _recognises("openinference."), read, joins=True
+)
+OPENLLMETRY = TraceFormat(
+    "openllmetry", "OpenLLMetry (Traceloop) spans", _recognises("traceloop."), read, joins=True
+)
+MONOCLE = TraceFormat("monocle", "Monocle spans", _recognises(monocle.MARK), read, joins=True)
+OTLP = TraceFormat("otlp", "OpenTelemetry spans", _recognises(""), read, joins=True)

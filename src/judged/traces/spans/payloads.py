@@ -8,6 +8,7 @@ from judged.traces.conversation import Call
 from judged.traces.json_values import Json, JsonObject
 from judged.traces.results.outputs import LISTS
 from judged.traces.spans.attributes import decode, to_object
+from judged.traces.spans.haystack import parse_message
 
 __all__ = [
     "extract_text",
@@ -157,13 +158,21 @@ def find_question(value: Json) -> str | None:
         if found:
             return found
     only = next(iter(value.values())) if len(value) == 1 else None
-    return only if isinstance(only, str) and only else None
+    return only if isinstance(only, str) and only else _find_component_question(value.get("data"))
+
+
+def _find_component_question(inputs: Json) -> str | None:
+    """Return what the user asked, from the inputs of the components of a pipeline of Haystack."""
+    given = [item for item in inputs.values() if isinstance(item, dict)] if isinstance(inputs, dict) else []
+    found = (find_question(item.get(name)) for name in _QUESTIONS for item in given)
+    return next(filter(None, found), None)
 
 
 def _last_question(messages: list[Json]) -> str | None:
     """Return the text of the last message that a user sent; messages may be in lists within lists."""
     for message in reversed(messages):
-        found = _last_question(message) if isinstance(message, list) else _user_text(decode(message))
+        held = parse_message(message) or decode(message)
+        found = _last_question(held) if isinstance(held, list) else _user_text(held)
         if found:
             return found
     return None

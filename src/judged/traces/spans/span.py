@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from judged.traces.conversation import Call
+from judged.traces.conversation import Call, Step
 from judged.traces.json_values import Json, JsonObject
 
 __all__ = ["Span", "SpanKind", "normalise_id", "parse_nanoseconds"]
@@ -44,6 +44,12 @@ class Span(Struct, kw_only=True, omit_defaults=True):
     """The same calls, as the model wrote them."""
     answers: JsonObject = {}
     """The outputs of tools since the previous model call, by the id of the call."""
+    sent: tuple[tuple[str, ...], ...] = ()
+    """The ids of the calls in each message of an agent whose model calls have no spans: those of one were made at once."""
+    steps: tuple[Step, ...] = ()
+    """The steps of an agent, by the messages that it returned: for want of spans inside it."""
+    cited: tuple[str, ...] = ()
+    """The addresses in the answer of a model that requested no tool."""
     tokens: float | None = None
     failed: bool = False
     question: str | None = None

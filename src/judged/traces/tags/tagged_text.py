@@ -80,6 +80,8 @@ def read_tagged(text: str, tags: Tags, transcript: Transcript, *, tokens: float 
         end = after
     if together or text[end:].strip():
         transcript.step(together, tokens=tokens if end == 0 else None)
+    if not together and text[end:].strip():
+        transcript.say({"content": text[end:]})
 
 
 def record_outputs(text: str, tags: Tags, transcript: Transcript) -> None:

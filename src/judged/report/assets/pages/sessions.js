@@ -8,6 +8,7 @@ definePage("sessions", "", async (page, subject) => {
   if (measures.length) page.append(h("div", { class: "even" }, measures.map((measure) => iterationCurve(data, measure))));
   page.append(h("h2", {}, "New, good and duplicate results by iteration"), iterationStacks(data));
   if (data.redundancy) page.append(...redundancy(data));
+  if (data.use && data.use.length) page.append(...useTable(data));
   const units = Object.keys(data.cost);
   if (units.length) page.append(h("div", { class: "even" }, await Promise.all(units.map((unit) => costChart(subject, data, unit)))));
   page.append(h("h2", {}, "Systems"), systemTable(subject, data));
@@ -71,6 +72,13 @@ function redundancy(data) {
   caption: "Every duplicate is counted once, under the first source that holds." })];
 }
 
+function useTable(data) {
+  const fields = [["retrieved", "retrieved"], ["opened", "opened"], ["cited", "cited"], ["opened_others", "opened, not retrieved"], ["cited_others", "cited, not retrieved"], ...(data.labelled ? [["good", "good"], ["good_opened", "good and opened"], ["good_cited", "good and cited"]] : [])];
+  return [h("h2", {}, "What was opened and cited"), table({ name: "Use", rows: data.use, columns: [
+    { name: "system", text: true, left: true, value: (row) => row.system, cell: (row) => named(row.system) }, ...fields.map(([field, name]) => ({ name, value: (row) => row[field], cell: (row) => count(row[field]) }))],
+  caption: "Of the distinct results that each session retrieved." })];
+}
+
 async function costChart(subject, data, unit) {
   const costs = await block(subject, "sessions", "costs"), at = unit === "tokens" ? 2 : 3;
   const ones = data.systems.flatMap((system) => costs[system].filter((row) => known(row[at])).map((row) => ({ system: clip(system, 40), session: row[0], gain: row[1], cost: row[at], one: true })));
@@ -119,6 +127,13 @@ async function oneSession(page, subject, data) {
   return undefined;
 }
 
+/** What a search asked and brought again. */
+function repeats(search) {
+  const asked = { repeated: "the same query again", near: "nearly the same query again" }[search.a];
+  const brought = !search.new ? "nothing new" : search.again ? `${count(search.new)} new, ${count(search.again)} again` : null;
+  return [asked, brought].filter(Boolean).map((text) => ` · ${text}`).join("");
+}
+
 /** The searches of a session from top to bottom; arcs lead from duplicates to the iteration that first found them. */
 function showTimeline(holder, line, good) {
   const searches = line.searches.map((search, number) => ({ ...search, number }));
@@ -127,11 +142,12 @@ function showTimeline(holder, line, good) {
   const item = (result, i) => {
     if (!result.new && result.f !== i) arcs.set(`${result.f}:${i}`, [result.f, i]);
     const what = result.new ? (known(result.g) ? (result.g >= good ? "new and good" : "new") : "new, unlabelled") : "";
-    return h("li", { class: "hit" }, grade(result.g), h("bdi", { class: "what", title: result.n }, clip(result.n, 120)),
+    const used = result.u.length ? h("span", { class: "soft" }, ` ${result.u.join(" and ")} `) : null;
+    return h("li", { class: "hit" }, grade(result.g), h("bdi", { class: "what", title: result.n }, clip(result.n, 120), used),
       h("span", { class: result.new ? "what soft" : "what dup", title: result.y }, result.new ? `${what}${result.s ? ` · ${result.s}` : ""}` : `↩ duplicate, first in iteration ${result.f}`));
   };
   const list = h("ol", { class: "session" }, iterations.map((i) => h("li", { "data-i": i }, h("span", { class: "n" }, hidden("iteration "), i), h("div", {}, searches.filter((search) => search.i === i).map((search) => [
-    h("p", {}, search.q === null ? "searched" : ["searched “", h("bdi", {}, clip(search.q, 200)), "”"], search.t && h("span", { class: "soft" }, ` with ${clip(search.t, 40)}`)),
+    h("p", {}, search.q === null ? "searched" : ["searched “", h("bdi", {}, clip(search.q, 200)), "”"], search.t && h("span", { class: "soft" }, ` with ${clip(search.t, 40)}`), h("span", { class: search.new ? "soft" : "again" }, repeats(search))),
     search.r.length ? h("ul", {}, search.r.map((result) => item(result, i))) : h("p", { class: "soft" }, "no results"), search.left > 0 && h("p", { class: "soft" }, `${count(search.left)} more results are not in this file`)])))));
   holder.replaceChildren(h("p", {}, h("bdi", {}, line.question || `Session ${line.session}`)), h("p", { class: "note" }, `${clip(line.system, 60)}, task ${clip(line.task, 80)}: ${plural(line.iterations, "iteration")}, ${plural(line.duplicates, "duplicate")}.`), list);
   drawRail(list, line, arcs, good);
