@@ -18,7 +18,7 @@ FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
   print('compiled part: ' + ('built' if find('judged.kernels.scan._scan') else 'not built (is there a C compiler?)'))"
 
-.PHONY: help demo test test-fast test-slow test-engines test-spark dist test-dist lint docs bench bench-quick clean
+.PHONY: help demo test test-fast test-slow test-attack test-engines test-spark dist test-dist lint docs reliability bench bench-quick clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,12 +26,14 @@ help:
 	@echo "make test        set up .venv, then run linters, types, import contracts and all tests but the slow ones"
 	@echo "make test-fast   a selection of the tests that covers every package in a minute"
 	@echo "make test-slow   the slow tests"
+	@echo "make test-attack  those of the slow tests that attack: fuzzing, sanitizers, hostile servers, kills, the viewer"
 	@echo "make test-engines  the tests of vector indexes with every engine (set up in .venv-engines); minutes, and 2 GB"
 	@echo "make test-spark  the tests that start Spark clusters, in .venv-spark; needs Java 17 (SPARK=3.5: that version)"
 	@echo "make dist        build the wheel and the source distribution in dist"
 	@echo "make test-dist   install both into empty environments, the wheel without a compiler, and run the fast tests"
 	@echo "make lint        linters, types and import contracts alone"
 	@echo "make docs        write the generated pages and the pictures anew"
+	@echo "make reliability  attack everything for some minutes, and write docs/reliability.md"
 	@echo "make bench       time judged beside its peers (set up in .venv-bench); minutes, and 1 GB of files"
 	@echo "make bench-quick the same at a twentieth of the size"
 	@echo "make clean       remove environments and everything that was built"
@@ -40,7 +42,7 @@ demo: $(VENV)/.installed-demo
 	$(BIN)/judged demo --output judged-demo
 
 # One thread a worker: threads of linear algebra that wait for each other stall a busy machine.
-test test-fast test-slow test-engines test-spark test-dist: export OPENBLAS_NUM_THREADS = 1
+test test-fast test-slow test-attack test-engines test-spark test-dist: export OPENBLAS_NUM_THREADS = 1
 
 test: lint
 	$(BIN)/pytest -q -n $(WORKERS) -m "not slow"
@@ -50,6 +52,9 @@ test-fast: $(VENV)/.installed-test
 
 test-slow: $(VENV)/.installed-slow
 	$(BIN)/pytest -q -n $(WORKERS) -m slow
+
+test-attack: $(VENV)/.installed-slow
+	$(BIN)/pytest -q -n $(WORKERS) -m slow tests/fuzz tests/web
 
 # Chroma's client leaves its sockets to the garbage collector, which may warn in any test.
 test-engines: $(ENGINES)/.installed
@@ -97,6 +102,9 @@ docs: $(VENV)/.installed-test
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/pictures/draw.py
 	$(BIN)/python docs/pictures/report.py
+
+reliability: $(VENV)/.installed-slow
+	cd tests && ../$(BIN)/python -m fuzz.reliability
 
 bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py

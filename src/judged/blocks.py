@@ -65,6 +65,8 @@ class Display:
     """Show notes; commands print theirs on standard error instead."""
     title: str | None = None
     """Title of the first table."""
+    escape_formulas: bool = False
+    """Put an apostrophe before CSV and TSV cells that a spreadsheet would run as formulas."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Files of settings and results: parse YAML safely, write files completely or not at all; where caches are kept."""
+"""Files of settings and results: safe YAML, a bound on what is unpacked, complete files or none, where caches are kept."""
 
 from __future__ import annotations
 
@@ -10,9 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = ["cache_folder", "parse_yaml", "replace_file", "write_file"]
+from judged.errors import Unreadable
+
+__all__ = ["UNPACKED_BYTES", "cache_folder", "check_size", "parse_yaml", "replace_file", "write_file"]
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+UNPACKED_BYTES, UNPACKED_RATIO = 1 << 30, 200
+"""A file may unpack to the larger of that many bytes and that many times its own size."""
+UNPACK_LIMIT = "JUDGED_UNPACK_LIMIT"
+"""The environment variable that sets another limit, in bytes."""
 
 
 def parse_yaml(content: str | bytes) -> Any:
@@ -61,6 +68,27 @@ def write_file(path: Path, content: str | bytes) -> None:
             file.write(data)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def check_size(unpacked: int, *, packed: int, label: str) -> None:
+    """Raise `Unreadable` for a content out of all proportion to the file that it is in."""
+    limit = _read_limit() or max(UNPACKED_BYTES, UNPACKED_RATIO * packed)
+    if unpacked > limit:
+        msg = f"{label} has {packed:,} bytes and unpacks to more than {limit:,}"
+        raise Unreadable(
+            msg,
+            hint=f"if you trust it, set {UNPACK_LIMIT} to the bytes that you expect: `{UNPACK_LIMIT}=20e9`",
+        )
+
+
+def _read_limit() -> float:
+    """Return the limit that the environment sets; 0 if it sets none."""
+    given = os.environ.get(UNPACK_LIMIT, "")
+    try:
+        return float(given or 0)
+    except ValueError:
+        msg = f"{UNPACK_LIMIT} is `{given}`, expected a number of bytes"
+        raise Unreadable(msg) from None
 
 
 def cache_folder() -> Path:

@@ -12,6 +12,7 @@ From these follow, once for all results: printing, notebooks, data frames, JSON,
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from judged._optional import need
 from judged._version import __version__
 from judged.blocks import Block, Display, Estimate, Figure, Table, Value
 from judged.errors import UnknownName, Unreadable
-from judged.files import write_file
+from judged.files import check_size, write_file
 from judged.problem import Note
 from judged.registry import Registry
 from judged.state import from_state, to_state
@@ -299,7 +300,7 @@ def load(path: str | os.PathLike[str]) -> Result:
 
     try:
         data = read_bytes(path) if is_remote(path) else Path(path).read_bytes()
-        document = msgspec.json.decode(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+        document = msgspec.json.decode(_unpack(data, str(path)) if data[:2] == b"\x1f\x8b" else data)
         kind, _, version = str(document["schema"]).removeprefix("judged.").partition("/")
         state = document["state"]
     except Unreadable:
@@ -307,7 +308,7 @@ def load(path: str | os.PathLike[str]) -> Result:
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror or error}"
         raise Unreadable(msg) from None
-    except (ValueError, KeyError, TypeError, EOFError):
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError, zlib.error):
         msg = f"{path} is not a saved result"
         raise Unreadable(msg, hint="`result.save(path)` writes one, and so does `-o result.json`") from None
     if version != str(SCHEMA_VERSION):
@@ -315,12 +316,23 @@ def load(path: str | os.PathLike[str]) -> Result:
         raise Unreadable(msg, hint=f"it was written by judged {document.get('judged', '?')}")
     try:
         result: Result = from_state(state, RESULTS[kind])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         if isinstance(error, UnknownName):
             raise
         msg = f"{path} is damaged: {error}"
         raise Unreadable(msg) from None
     return result
+
+
+def _unpack(data: bytes, label: str) -> bytes:
+    """Return the content of a gzip file; raise `Unreadable` if it is out of all proportion."""
+    parts, size = [], 0
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        while part := file.read(1 << 20):
+            parts.append(part)
+            size += len(part)
+            check_size(size, packed=len(data), label=label)
+    return b"".join(parts)
 
 
 def find_kind(path: str | os.PathLike[str]) -> str | None:

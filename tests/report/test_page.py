@@ -183,6 +183,8 @@ def test_every_kind_of_result_has_a_page() -> None:
         "agreement": ["agreement", "provenance"],
         "gate": ["gate", "provenance"],
         "explanation": ["result", "provenance"],
+        "study": ["study", "leaderboard", "queries", "query", "curves", "provenance"],
+        "index": ["index", "provenance"],
     }
 
 

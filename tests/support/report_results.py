@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import judged
+from judged.index.sweep import Failure
+from judged.problem import Note
 from judged.result import Result
 from judged.sessions.analysis import alone, overlaps, stopping_points
 from judged.sessions.compare import compare_systems, gate_systems
@@ -187,6 +190,25 @@ def make_study(data: dict[str, Any], names: tuple[str, ...] = PLAIN) -> Study:
     )
 
 
+def make_index(names: tuple[str, ...] = PLAIN) -> judged.IndexBenchmark:
+    """Return a benchmark of two engines, measured once and renamed, with an engine that failed."""
+    vectors = np.random.default_rng(2).normal(size=(60, 4)).astype(np.float32)
+    found = judged.benchmark_index(
+        vectors, engines=["exact"], repeats=1, warmup=0, clients=(1,), seconds=0.05, k=5
+    )
+    (point,) = found.points
+    points = tuple(
+        replace(
+            point,
+            measured=replace(point.measured, key=f"{at}" * 32, engine=name, version=names[2], error=names[3]),
+        )
+        for at, name in enumerate(names[:2])
+    )
+    note = Note("hostile", "warning", f"{names[4]}: {names[2]}", subject=names[0])
+    failures = (Failure(names[5], f"{names[6]}: {names[1]}"),)
+    return replace(found, dataset=names[3], points=points, failures=failures, notes=(*found.notes, note))
+
+
 def make_all(names: tuple[str, ...] = PLAIN) -> tuple[list[Result], dict[str, Any]]:
     """Return a result of every kind with pages, and one without, and the inputs of the first."""
     data = make_runs(names)
@@ -200,5 +222,6 @@ def make_all(names: tuple[str, ...] = PLAIN) -> tuple[list[Result], dict[str, An
         make_gate(data),
         judged.explain(data["qrels"], data["runs"][first], "nDCG@10", query=query),
         make_study(data, names),
+        make_index(names),
     ]
     return results, data

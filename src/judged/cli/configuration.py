@@ -164,6 +164,9 @@ def read_gates(path: Path) -> GateFile:
         msg = f"{path}: `gates` is not there, expected a list of one gate or more"
         raise BadProtocol(msg, hint=hint)
     defaults = content.get("defaults") or {}
+    if not isinstance(defaults, dict):
+        msg = f"{path}: `defaults` is {type(defaults).__name__}, expected settings of gates"
+        raise BadProtocol(msg, hint=hint)
     check_names(defaults, Gate, path, "defaults.")
     gates = [{**defaults, **entry} if isinstance(entry, dict) else entry for entry in content["gates"]]
     try:

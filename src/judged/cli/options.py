@@ -36,6 +36,13 @@ F = TypeVar("F", bound=Callable[..., object])
 Command: TypeAlias = Callable[..., None]
 
 
+FORMULAS = click.option(
+    "--escape-formulas",
+    is_flag=True,
+    help="Put an apostrophe before CSV and TSV cells that a spreadsheet would run as formulas.",
+)
+
+
 def output_options(
     formats: Sequence[str] = FORMATS, *, note: str = "", folder: bool = False
 ) -> Callable[[Command], Command]:
@@ -53,9 +60,13 @@ def output_options(
             digits: int,
             quiet: bool,
             verbose: bool,
+            escape_formulas: bool = False,
             **options: object,
         ) -> None:
-            command(output=OutputOptions(output_format, paths, digits, quiet, verbose), **options)
+            output = OutputOptions(
+                output_format, paths, digits, quiet, verbose, escape_formulas=escape_formulas
+            )
+            command(output=output, **options)
 
         return add_options(
             receive,
@@ -90,6 +101,7 @@ def output_options(
                 help="Print neither notes nor progress on standard error, apart from what puts all numbers in doubt.",
             ),
             click.option("-v", "--verbose", is_flag=True, help="Print the protocol in full."),
+            *([FORMULAS] if "csv" in formats else []),
         )
 
     return decorate

@@ -65,6 +65,7 @@ class OutputOptions:
     verbose: bool = False
     documents: str | None = None
     """Texts of documents, for the report."""
+    escape_formulas: bool = False
 
     def check(self, *, pictures: bool = False) -> None:
         """Refuse what cannot be written, before any work is done; `pictures` allows those of a figure."""
@@ -118,7 +119,9 @@ def emit(
     from judged.files import write_file
     from judged.problem import split_doubts
 
-    shown = replace(display or Display(), digits=output.digits, notes=False)
+    shown = replace(
+        display or Display(), digits=output.digits, notes=False, escape_formulas=output.escape_formulas
+    )
     for path in output.paths:
         write_file(path, _render_file(result, path.suffix.lower(), shown, output.documents))
     doubts, others = split_doubts((*result.notes, *notes))

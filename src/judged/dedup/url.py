@@ -154,6 +154,10 @@ def _web_key(url: URL, off: frozenset[str]) -> str:
 
 def _normalise_path(path: str, off: frozenset[str]) -> str:
     path = _decode(path, off)
+    if (
+        "^" in path and "percent-encoding" not in off
+    ):  # encoded by the standard since 2024, by some parsers only
+        path = path.replace("^", "%5E")
     if (";" in path or "(" in path) and "session-path" not in off:
         path = _SESSION_IN_PATH.sub("", path) or "/"
     if "//" in path and "double-slash" not in off:

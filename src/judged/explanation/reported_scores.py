@@ -146,7 +146,7 @@ def _unpivot(table: Table) -> Rows:
         for name, values in table.others.items()
         for query, value in zip(queries, values, strict=True)
     )
-    return [cell for cell in cells if is_number_text(cell[2].encode())]
+    return [cell for cell in cells if is_number_text(cell[2].encode(errors="replace"))]
 
 
 def _orient(rows: Rows) -> Rows:

@@ -25,6 +25,7 @@ from judged.index.measurement import BuildCost, Measurement, Workload, summarise
 from judged.index.points import Point, Scorer, name_measures, read_answers
 from judged.index.result import IndexBenchmark
 from judged.index.worker import to_rows
+from judged.io.vectors import check_hdf5
 from judged.problem import Problem
 
 __all__ = ["export_results", "import_results"]
@@ -47,6 +48,7 @@ def import_results(folder: Path, dataset: Dataset, *, k: int) -> IndexBenchmark:
 
 def _read_point(library: Any, path: Path, scorer: Scorer) -> Point:
     k, data = scorer.workload.k, scorer.dataset
+    check_hdf5(path)
     with library.File(path, "r") as file:
         if "neighbors" not in file or "times" not in file:
             got = f"the data sets {', '.join(file)}, expected `neighbors` and `times`"
@@ -56,11 +58,14 @@ def _read_point(library: Any, path: Path, scorer: Scorer) -> Point:
             np.asarray(file["times"], dtype=np.float64),
         )
         attributes = dict(file.attrs)
-    if ids.shape[0] != len(data.queries) or ids.shape[1] < k:
+    if ids.ndim != 2 or ids.shape[0] != len(data.queries) or ids.shape[1] < k:
         got = f"answers of shape {ids.shape}, expected {len(data.queries):,} queries and at least {k} answers"
         raise BadInput(str(path), [Problem.error("bad-matrix", "neighbors", got)])
-    if ids.max(initial=0) >= len(data.vectors):
-        got = f"the id {ids.max()}, expected row numbers below {len(data.vectors):,}"
+    if times.shape != (len(ids),) or not np.isfinite(times).all() or (times < 0).any():
+        got = f"times of shape {times.shape}, expected {len(ids):,} numbers of seconds"
+        raise BadInput(str(path), [Problem.error("bad-matrix", "times", got)])
+    if ids.max(initial=0) >= len(data.vectors) or ids.min(initial=0) < -1:
+        got = f"ids from {ids.min()} to {ids.max()}, expected row numbers below {len(data.vectors):,}"
         raise BadInput(str(path), [Problem.error("bad-matrix", "neighbors", got)])
     nanoseconds = (times * 1e9).astype(np.int64)
     samples = Samples(list(range(len(ids))), [0] * len(ids), nanoseconds.tolist(), answers=list(ids[:, :k]))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.errors import EngineFailed
 from judged.index.engine import Search, VectorArray
 
 __all__ = ["Samples", "run_closed", "run_open", "run_single", "to_matrix"]
@@ -213,6 +214,25 @@ def _without_collection(samples: Samples) -> Iterator[None]:
         samples.cpu = process_time() - started
         if enabled:
             gc.enable()
+
+
+def check_answers(engine: str, answers: Sequence[Any], size: int) -> None:
+    """Raise `EngineFailed` unless every answer is a row of ids of `size` vectors, numbered from 0; −1 fills a row.
+
+    >>> check_answers("mine", [[4, 2, -1], None, []], 5)
+    """
+    for query, answer in enumerate(answers):
+        if answer is None:
+            continue
+        try:
+            found = np.asarray(answer)
+        except (ValueError, TypeError, OverflowError):
+            found = np.empty(1, dtype=object)
+        whole = found.ndim == 1 and (found.dtype.kind in "iu" or not len(found))
+        if not whole or (len(found) and not -1 <= int(found.min()) <= int(found.max()) < size):
+            shown = f"{answer!r:.80}"
+            msg = f"`{engine}` answered query {query:,} with {shown}, expected ids of vectors from 0 to {size - 1:,}"
+            raise EngineFailed(msg)
 
 
 def to_matrix(answers: Sequence[Any], k: int) -> NDArray[np.int64]:

@@ -87,7 +87,7 @@ def read_sweep(path: str | os.PathLike[str]) -> dict[str, Any]:
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror or error}"
         raise Unreadable(msg) from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         msg = f"{path} is not YAML: {' '.join(str(error).split())}"
         raise BadProtocol(msg) from None
     if not isinstance(document, Mapping):

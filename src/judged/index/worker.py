@@ -36,7 +36,7 @@ from judged.index.engine import (
     find_engine,
 )
 from judged.index.exact import count_processors
-from judged.index.load import Samples, run_closed, run_open, run_single, to_matrix
+from judged.index.load import Samples, check_answers, run_closed, run_open, run_single, to_matrix
 from judged.index.measurement import (
     LADDER,
     BuildCost,
@@ -105,6 +105,11 @@ class _Run:
     """The recall of every effort so far."""
     rows: list[pa.Table] = field(default_factory=list)
     """Raw rows of the point that is being measured."""
+
+    def keep(self, phase: str, samples: Samples) -> None:
+        """Keep the rows of a phase; raise `EngineFailed` if an answer has anything but ids of vectors."""
+        check_answers(self.engine.name, samples.answers, len(self.vectors))
+        self.rows.append(to_rows(phase, samples, self.job.workload.k))
 
 
 def run_job(job: Job, report: Report, *, kind: type[Engine] | None = None) -> None:
@@ -230,7 +235,7 @@ def _measure_point(run: _Run, point: PlannedPoint, cost: BuildCost, built: Setti
     if len(samples.failed) == len(samples):
         msg = f"`{engine.name}` answered no query: {samples.error}"
         raise EngineFailed(msg)
-    run.rows.append(to_rows("single", samples, workload.k))
+    run.keep("single", samples)
     closed = _measure_closed(run, settings)
     skipped = ["several clients at once"] if len(closed) < len(workload.clients) else []
     answers = to_matrix(samples.answers, workload.k)
@@ -337,7 +342,7 @@ def _measure_filters(run: _Run, settings: Settings) -> list[str]:
         search = engine.searcher(workload.k, settings, condition)
         run_single(search, run.queries[: workload.warmup], keep=False)
         samples = run_single(search, run.queries, retries=workload.retries)
-        run.rows.append(to_rows(f"filter:{text}", samples, workload.k))
+        run.keep(f"filter:{text}", samples)
     return []
 
 
@@ -360,7 +365,7 @@ def _measure_churn(run: _Run, measured: Measurement) -> Measurement:
             details[f"churn:{number}:{step}"] = perf_counter() - started
             search = engine.searcher(workload.k, measured.query)
             samples = run_single(search, run.queries, retries=workload.retries)
-            run.rows.append(to_rows(f"churn:{number}:{step}", samples, workload.k))
+            run.keep(f"churn:{number}:{step}", samples)
     return replace(measured, details=details)
 
 

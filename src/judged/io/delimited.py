@@ -65,8 +65,8 @@ class Sheet:
                 yield -(above + reader.line_num), [str(error)]
 
     def line(self, row: int) -> int:
-        """Return the line of a row."""
-        return self.lines[row]
+        """Return the line of a row; the last for a row that only the fast reader finds, where quotes do not match."""
+        return self.lines[min(row, len(self.lines) - 1)] if self.lines else 1
 
 
 @contextmanager

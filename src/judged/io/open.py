@@ -25,18 +25,17 @@ import pyarrow as pa
 
 from judged.arrays import Bytes
 from judged.errors import Unreadable
+from judged.files import check_size
 from judged.storage import has_pattern, is_remote, read_bytes
 
 __all__ = [
     "BOM",
     "COMPRESSIONS",
     "KNOWN",
-    "UNPACKED_BYTES",
     "Buffer",
     "Compression",
     "DiskFile",
     "File",
-    "check_size",
     "compress",
     "decompress",
     "decompress_stream",
@@ -69,11 +68,6 @@ KNOWN = {
 
 ALIKE = 0.75
 """How alike a file's name must be to that of a missing one to be suggested, from 0 to 1."""
-
-UNPACKED_BYTES, UNPACKED_RATIO = 1 << 30, 200
-"""A file may unpack to the larger of that many bytes and that many times its own size."""
-UNPACK_LIMIT = "JUDGED_UNPACK_LIMIT"
-"""The environment variable that sets another limit, in bytes."""
 
 _NUMBER = re.compile(rb"[+-]?+(?:(?:\d++\.?+\d*+|\.\d++)(?:e[+-]?+\d++)?+|inf(?:inity)?+|nan)", re.IGNORECASE)
 
@@ -416,27 +410,6 @@ def decompress(data: Buffer, *, label: str) -> Buffer:
         whole.write(chunk)
         check_size(whole.tell(), packed=len(data), label=label)
     return whole.getbuffer().toreadonly()
-
-
-def check_size(unpacked: int, *, packed: int, label: str) -> None:
-    """Raise `Unreadable` for a content out of all proportion to the file that it is in."""
-    limit = _read_limit() or max(UNPACKED_BYTES, UNPACKED_RATIO * packed)
-    if unpacked > limit:
-        msg = f"{label} has {packed:,} bytes and unpacks to more than {limit:,}"
-        raise Unreadable(
-            msg,
-            hint=f"if you trust it, set {UNPACK_LIMIT} to the bytes that you expect: `{UNPACK_LIMIT}=20e9`",
-        )
-
-
-def _read_limit() -> float:
-    """Return the limit that the environment sets; 0 if it sets none."""
-    given = os.environ.get(UNPACK_LIMIT, "")
-    try:
-        return float(given or 0)
-    except ValueError:
-        msg = f"{UNPACK_LIMIT} is `{given}`, expected a number of bytes"
-        raise Unreadable(msg) from None
 
 
 def decompress_stream(stream: Any, *, label: str) -> Iterator[bytes]:

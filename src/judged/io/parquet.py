@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from judged.errors import Unreadable
-from judged.io.open import UNPACKED_BYTES, File, check_size
+from judged.files import UNPACKED_BYTES, check_size
+from judged.io.open import File
 from judged.io.sniff import Format, Writing
 from judged.io.table import RawTable, from_frame
 from judged.tables.columns import call

@@ -5,25 +5,29 @@ from __future__ import annotations
 import io
 import os
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judged._optional import need
-from judged.errors import BadInput, UnknownName, Unreadable
+from judged.errors import BadInput, JudgedError, UnknownName, Unreadable
+from judged.files import check_size
 from judged.io.open import open_file
 from judged.problem import Problem
 from judged.tables.vectors import Vectors
 
-__all__ = ["VECTOR_FORMATS", "VectorFile", "read_ids", "read_vector_file", "read_vectors"]
+__all__ = ["VECTOR_FORMATS", "VectorFile", "check_hdf5", "read_ids", "read_vector_file", "read_vectors"]
 
 METRICS = {"euclidean": "l2", "angular": "cosine", "hamming": "hamming", "dot": "ip", "ip": "ip"}
 """What ann-benchmarks calls a metric."""
+_HDF5 = ("train", "test", "neighbors", "distances")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,24 +77,22 @@ def read_vector_file(path: str | os.PathLike[str]) -> VectorFile:
     if not place.is_file():
         msg = f"{path} is not there"
         raise Unreadable(msg)
-    return VECTOR_FORMATS[extension](place)
+    try:
+        return VECTOR_FORMATS[extension](place)
+    except (JudgedError, MemoryError):
+        raise
+    except Exception as error:  # NumPy, h5py and Arrow fail in many ways on damaged files
+        raise _damaged(place, " ".join(str(error).split())[:200]) from error
 
 
 def _read_hdf5(path: Path) -> VectorFile:
     library = need("h5py", extra="index", needed_by=f"reading `{path}`")
-    try:
-        file = library.File(path, "r")
-    except OSError as error:
-        raise _damaged(path, str(error)) from None
-    with file:
+    check_hdf5(path)
+    with library.File(path, "r") as file:
         if "train" not in file:
             got = f"the data sets {', '.join(file)}, expected `train` and `test`, as ann-benchmarks has them"
             raise BadInput(str(path), [Problem.error("missing-column", "data sets", got)])
-        parts = {
-            name: np.asarray(file[name])
-            for name in ("train", "test", "neighbors", "distances")
-            if name in file
-        }
+        parts = {name: np.asarray(file[name]) for name in _HDF5 if name in file}
         named = file.attrs.get("distance")
     neighbours, distances = parts.get("neighbors"), parts.get("distances")
     return VectorFile(
@@ -100,6 +102,38 @@ def _read_hdf5(path: Path) -> VectorFile:
         None if distances is None else distances.astype(np.float64),
         METRICS.get(named.decode() if isinstance(named, bytes) else str(named)),
     )
+
+
+_PROBE = """
+import sys, h5py
+with h5py.File(sys.argv[1], "r") as file:
+    sets = [one for one in file.values() if isinstance(one, h5py.Dataset)]
+    print(sum(one.nbytes for one in sets), flush=True)
+    dict(file.attrs)
+    for one in sets:
+        for start in range(0, len(one) if one.shape else 0, 65536):
+            one[start : start + 65536]
+"""
+
+
+def check_hdf5(path: Path) -> None:
+    """Raise `Unreadable` for an HDF5 file that is damaged or out of all proportion.
+
+    The library hangs or crashes on some damaged files, so one is read in a process of its own first, within a time.
+    """
+    size = path.stat().st_size
+    command, seconds = [sys.executable, "-c", _PROBE, str(path)], 15 + size / 5e6
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=seconds, check=False)  # noqa: S603 - our own code
+    except subprocess.TimeoutExpired as error:
+        unpacked = (error.stdout or b"").split()
+        check_size(int(unpacked[0]) if unpacked else 0, packed=size, label=str(path))
+        raise _damaged(path, f"the library of HDF5 did not finish within {seconds:.0f} s") from None
+    if done.stdout.split():
+        check_size(int(done.stdout), packed=size, label=str(path))
+    if done.returncode:
+        words = done.stderr.decode(errors="replace").strip().splitlines() or [f"code {done.returncode}"]
+        raise _damaged(path, words[-1][:200])
 
 
 def _read_vecs(kind: type[np.generic]) -> Callable[[Path], VectorFile]:
@@ -128,10 +162,12 @@ def _read_vecs(kind: type[np.generic]) -> Callable[[Path], VectorFile]:
 
 
 def _read_npy(path: Path) -> VectorFile:
-    try:
-        found = np.load(io.BytesIO(bytes(open_file(path).data)), allow_pickle=False)
-    except (ValueError, EOFError, BadZipFile) as error:
-        raise _damaged(path, str(error)) from None
+    data = bytes(open_file(path).data)
+    if data[:2] == b"PK":
+        with ZipFile(io.BytesIO(data)) as packed:
+            size = sum(entry.file_size for entry in packed.infolist())
+        check_size(size, packed=len(data), label=str(path))
+    found = np.load(io.BytesIO(data), allow_pickle=False)
     if isinstance(found, np.lib.npyio.NpzFile):
         names = [name for name in ("train", "vectors", "base", "arr_0") if name in found.files]
         if not names:
@@ -146,10 +182,13 @@ def _read_parquet(path: Path) -> VectorFile:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise _damaged(path, str(error)) from None
+    size, batches = 0, []
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=4_096):
+            size += batch.nbytes
+            check_size(size, packed=path.stat().st_size, label=str(path))
+            batches.append(batch)
+        table = pa.Table.from_batches(batches, file.schema_arrow)
     lists = [name for name in table.column_names if _is_list(table.schema.field(name).type)]
     if len(lists) != 1:
         got = f"{len(lists)} columns of lists ({', '.join(table.column_names)}), expected one"

@@ -296,9 +296,12 @@ class Client:
                 raise TransientError(str(error.__cause__)) from None
             reason = f"no connection ({self._describe(error.__cause__ or error)})"
             raise TransientError(reason) from None
-        except (self._openai.APIError, ValueError) as error:  # the body is no JSON
+        except (self._openai.APIError, ValueError, RecursionError) as error:  # the body is no JSON
             raise self._garbage(str(error)) from None
-        reply = _read_reply(completion, scale=self.labeller.prompt.scale, redact=self._key.redact)
+        try:  # the client does not check that fields have the types that it declares
+            reply = _read_reply(completion, scale=self.labeller.prompt.scale, redact=self._key.redact)
+        except (AttributeError, TypeError, LookupError, ArithmeticError):
+            reply = None
         if reply is None:
             raise self._garbage(str(completion))
         self.dialect, self.settled = dialect, True

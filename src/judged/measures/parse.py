@@ -23,6 +23,8 @@ __all__ = [
     "split_measures",
 ]
 
+LONGEST = 2_000
+"""Characters from which on a text is no name: numbers of thousands of digits cannot be converted."""
 _NUMBER = r"(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?+[0-9]++)?+"
 _FORM = re.compile(
     rf"""(?P<name>[A-Za-z0-9_αΑ-]+?)
@@ -69,7 +71,7 @@ def parse_name(text: str) -> ParsedName | None:
     >>> parse_name("ndcg@5,10-l2")
     ParsedName(name='ndcg', inside={}, mark='@', numbers=('5', '10'), level=2)
     """
-    found = _FORM.fullmatch(text.strip())
+    found = _FORM.fullmatch(text.strip()) if len(text) < LONGEST else None
     if found is None:
         return None
     inside = _parse_parameters(text, found["inside"]) if found["inside"] else {}

@@ -24,15 +24,19 @@ __all__ = [
     "to_json",
 ]
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a cell begins with that a spreadsheet may run; full-width signs are taken for the plain ones."""
+
 
 def render_csv(result: Result, display: Display) -> str:
     """Return one table of the result as CSV."""
-    return to_delimited(choose_table(result, display))
+    return to_delimited(choose_table(result, display), escape_formulas=display.escape_formulas)
 
 
 def render_tsv(result: Result, display: Display) -> str:
     """Return one table of the result as TSV."""
-    return to_delimited(choose_table(result, display), delimiter="\t")
+    table = choose_table(result, display)
+    return to_delimited(table, delimiter="\t", escape_formulas=display.escape_formulas)
 
 
 def render_jsonl(result: Result, display: Display) -> str:
@@ -63,8 +67,10 @@ def describe(result: Result) -> dict[str, str]:
     return about
 
 
-def to_delimited(table: pa.Table, *, delimiter: str = ",") -> str:
+def to_delimited(table: pa.Table, *, delimiter: str = ",", escape_formulas: bool = False) -> str:
     """Return a table with a header line, values separated by `delimiter` and quoted where needed.
+
+    With `escape_formulas`, an apostrophe comes before texts that a spreadsheet would run.
 
     >>> print(to_delimited(pa.table({"run": ["bm25"], "AP": [0.1 + 0.2]})))
     run,AP
@@ -72,9 +78,14 @@ def to_delimited(table: pa.Table, *, delimiter: str = ",") -> str:
     """
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(table.column_names)
-    writer.writerows(zip(*(_to_cells(column) for column in table.columns), strict=True))
+    rows = [table.column_names, *zip(*(_to_cells(column) for column in table.columns), strict=True)]
+    writer.writerows(map(_escape_formulas, rows) if escape_formulas else rows)
     return out.getvalue()
+
+
+def _escape_formulas(row: Iterable[object]) -> list[object]:
+    """Return the cells of a row, an apostrophe before each text that begins as a formula does."""
+    return [f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell for cell in row]
 
 
 def _to_cells(column: pa.ChunkedArray) -> list[object]:

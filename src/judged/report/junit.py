@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
-__all__ = ["Case", "Suite", "to_junit"]
+from judged.wording import to_xml_text
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+__all__ = ["Case", "Suite", "to_junit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def _suite(suite: Suite) -> list[str]:
 
 def _case(case: Case, suite: str) -> list[str]:
     head = _attributes({"name": case.name, "classname": suite})
-    text = escape(_legal(case.text or case.message))
+    text = escape(to_xml_text(case.text or case.message))
     if case.outcome == "passed":
         inner = f"      <system-out>{text}</system-out>"
     else:
@@ -97,9 +96,4 @@ def _case(case: Case, suite: str) -> list[str]:
 
 
 def _attributes(values: Mapping[str, object]) -> str:
-    return "".join(f" {name}={quoteattr(_legal(str(value)))}" for name, value in values.items())
-
-
-def _legal(text: str) -> str:
-    """Remove what XML cannot hold even escaped: most control characters, lone surrogates."""
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    return "".join(f" {name}={quoteattr(to_xml_text(str(value)))}" for name, value in values.items())

@@ -34,6 +34,14 @@ class Asked(msgspec.Struct, frozen=True):
     anyway: tuple[tuple[str, ...], tuple[float, ...]] | None = None
     """What would have been retrieved, where the gate skipped the query."""
 
+    def __post_init__(self) -> None:
+        """Refuse what no system answers, as a damaged line of a log may have it."""
+        lists = [(self.documents, self.scores), *filter(None, (self.before, self.anyway))]
+        if any(len(names) != len(scores) or len(set(names)) != len(names) for names, scores in lists):
+            raise ValueError("expected a score for each document, and each document once")
+        if self.sample < 0 or any(taken < 0 for taken in self.nanoseconds.values()):
+            raise ValueError("expected passes and times from 0 on")
+
     @classmethod
     def record(
         cls, query: str, sample: int, answer: Answer, nanoseconds: dict[str, int], anyway: Ranked | None

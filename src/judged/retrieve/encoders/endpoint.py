@@ -165,6 +165,7 @@ class EndpointEncoder:
             ValueError,
             TypeError,
             AttributeError,
+            RecursionError,
         ) as error:  # the body is another one
             msg = f"{self.url} returned an answer that is not one of embeddings: {self._describe(error)}"
             raise StageFailed(msg) from None
