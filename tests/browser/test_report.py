@@ -365,8 +365,7 @@ def test_a_session_says_what_each_search_repeated_and_what_was_used(show: Any) -
         "opened": ["https://example.org/a"],
         "cited": ["https://example.org/a", "https://example.org/b"],
     }
-    other = {"conversation": "d", "task": "other", "iterations": [{"searches": [{"results": [page]}]}]}
-    evaluation = judged.evaluate_sessions([trace, other], explain=True)
+    evaluation = judged.evaluate_sessions([trace], explain=True)
     shown = show(SessionReport(evaluation, evaluation.provenance), "sessions")
 
     assert "the same query again · nothing new" in shown.locator(".session .again").inner_text()

@@ -12,6 +12,7 @@ from judged.cli.main import judged as main
 from judged.report.pages.sessions import make_data
 from judged.report.subject import Subject
 from judged.sessions.report import SessionReport
+from judged.web.live import Folder
 from support.report_results import make_sessions
 
 FLAGS = ("--curve", "--stopping", "--redundancy", "--attempts", "--explain", "--per-session")
@@ -100,6 +101,16 @@ def test_a_report_has_saved_sessions(tmp_path: Path) -> None:
     run("report", tmp_path / "sessions.json", "-o", tmp_path / "report.html")
 
     assert "Agentic search" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_folder_of_results_lists_saved_sessions(tmp_path: Path) -> None:
+    """As `judged view` shows it."""
+    write(tmp_path / "a.jsonl", "a", [4, 2])
+    run("sessions", tmp_path / "a.jsonl", "-o", tmp_path / "sessions.json")
+    (tmp_path / "a.jsonl").unlink()
+    (saved,) = Folder(tmp_path).list()
+
+    assert (saved.kind, saved.name) == ("sessions", "sessions.json")
 
 
 def test_a_trace_without_results_is_saved_too(tmp_path: Path) -> None:

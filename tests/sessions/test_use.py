@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +202,63 @@ def test_counts_equal_those_of_sets(searches: list[list[str]], opened: list[str]
         *(len(found), len(found & seen), len(found & named), len(found & seen & named)),
         *(len(seen - found), len(named - found)),
     ]
+
+
+ANSWER = {"role": "assistant", "content": "330 m, by [A](https://e.org/a)."}
+
+
+def openinference() -> list[dict[str, Any]]:
+    """A search, a page opened, and an answer, as spans."""
+    attributes: list[tuple[str, dict[str, Any]]] = [
+        ("RETRIEVER", {"input.value": "q", "output.value": json.dumps(FOUND)}),
+        ("TOOL", {"tool.name": "visit", "input.value": json.dumps({"url": "https://e.org/b"})}),
+        ("LLM", {f"llm.output_messages.0.message.{name}": text for name, text in ANSWER.items()}),
+    ]
+    return [
+        {
+            "name": kind,
+            "context": {"trace_id": "t", "span_id": str(number)},
+            "parent_id": None,
+            "start_time": f"2026-01-01T00:00:0{number}Z",
+            "end_time": f"2026-01-01T00:00:0{number}Z",
+            "attributes": {"openinference.span.kind": kind, **values},
+        }
+        for number, (kind, values) in enumerate(attributes, 1)
+    ]
+
+
+def langsmith() -> list[dict[str, Any]]:
+    """The same as runs."""
+    runs: list[tuple[str, str, Any, Any]] = [
+        ("retriever", "index", {"query": "q"}, {"documents": FOUND}),
+        ("tool", "visit", {"url": "https://e.org/b"}, {"output": "A page."}),
+        ("llm", "model", {"messages": []}, {"choices": [{"message": ANSWER}]}),
+    ]
+    return [
+        {"id": str(number), "trace_id": "t", "run_type": kind, "name": name, "inputs": given, "outputs": returned,
+         "start_time": f"2026-01-01T00:00:0{number}Z", "end_time": f"2026-01-01T00:00:0{number}Z"}
+        for number, (kind, name, given, returned) in enumerate(runs)
+    ]  # fmt: skip
+
+
+def langfuse() -> list[dict[str, Any]]:
+    """The same as observations."""
+    kinds: list[tuple[str, str, Any, Any]] = [
+        ("RETRIEVER", "index", "q", FOUND),
+        ("TOOL", "visit", {"url": "https://e.org/b"}, "A page."),
+        ("GENERATION", "model", [], ANSWER),
+    ]
+    return [
+        {"id": str(number), "traceId": "t", "type": kind, "name": name, "input": given, "output": returned,
+         "startTime": f"2026-01-01T00:00:0{number}Z", "endTime": f"2026-01-01T00:00:0{number}Z"}
+        for number, (kind, name, given, returned) in enumerate(kinds)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [openinference, langsmith, langfuse])
+def test_spans_say_what_was_opened_and_cited(make: Callable[[], list[dict[str, Any]]]) -> None:
+    """By the calls of tools, and the text of the last answer."""
+    (session,) = read_sessions(make())
+
+    assert [result.url for result, _ in session.results()] == ["https://e.org/a"]
+    assert (session.opened, session.cited) == (("https://e.org/b",), ("https://e.org/a",))

@@ -208,6 +208,26 @@ def test_a_react_log_in_a_field_of_each_line_is_read() -> None:
     )
 
 
+def test_steps_of_n8n_are_read_and_a_list_that_was_cut_off_is_no_page() -> None:
+    """`intermediateSteps` with `toolInput`; text alone is the page that was asked for."""
+
+    def step(observation: str) -> dict[str, Any]:
+        action = {"tool": "web_search", "toolInput": {"query": "q"}, "toolCallId": "c"}
+        return {
+            "output": f"See {PAGE['url']}.",
+            "intermediateSteps": [{"action": action, "observation": observation}],
+        }
+
+    session = read(step(json.dumps([PAGE])))
+    with pytest.raises(BadInput, match="cut off"):
+        read(step(json.dumps([PAGE])[:40]))
+
+    assert (story(session), session.cited) == ([[("q", ["burj"])]], (PAGE["url"],))
+    assert [result.snippet for result, _ in read(step("A tower that is...")).results()] == [
+        "A tower that is..."
+    ]
+
+
 def stream(*events: dict[str, Any]) -> bytes:
     """Events as a server sends them."""
     return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()

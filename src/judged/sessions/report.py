@@ -169,7 +169,8 @@ class SessionReport(Result):
     def from_state(cls, data: Mapping[str, object]) -> SessionReport:
         """Return the report that `to_state` described."""
         hints = get_type_hints(cls)
-        own = {item.name: from_state(data[item.name], hints[item.name]) for item in fields(cls)}
+        saved = [item.name for item in fields(cls) if item.name in data]
+        own = {name: from_state(data[name], hints[name]) for name in saved}
         alignment = from_state(data["alignment"], SessionAlignment)
         evaluation = replace(own["evaluation"], alignments={alignment.protocol: alignment})
         return cls(**{**own, "evaluation": evaluation})

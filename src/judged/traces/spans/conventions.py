@@ -8,10 +8,10 @@ OpenInference semantic conventions, OpenLLMetry's semconv-ai, MLflow's tracing s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from judged.traces.json_values import Json, JsonObject, add_counts
-from judged.traces.results.text import find_addresses
 from judged.traces.spans import monocle
 from judged.traces.spans.attributes import decode, first_value, get_list, to_object
 from judged.traces.spans.haystack import read_steps
@@ -20,6 +20,7 @@ from judged.traces.spans.payloads import (
     find_answers,
     find_call_id,
     find_call_ids,
+    find_cited,
     find_question,
     find_requests,
     unwrap_arguments,
@@ -177,14 +178,15 @@ def _find_kind(attributes: Mapping[str, Json], name: str, events: Sequence[Event
 
 def _describe_model(attributes: Mapping[str, Json]) -> JsonObject:
     """Return the tool calls that a model requested, its tokens, and the question."""
-    asks = next(filter(None, map(find_requests, _values_under(attributes, ANSWERS_LISTED, ANSWERS))), ())
+    answers = partial(_values_under, attributes, ANSWERS_LISTED, ANSWERS)
+    asks = next(filter(None, map(find_requests, answers())), ())
     questions = map(find_question, _values_under(attributes, INPUTS_LISTED, INPUTS))
     sent = (*map(attributes.get, INPUTS), *(get_list(attributes, name) for name in INPUTS_LISTED))
     return {
         "calls": tuple(str(item.id) for item in asks),
         "asks": asks,
         "answers": next(filter(None, map(find_answers, sent)), {}),  # flattened, they do not say what failed
-        "cited": () if asks else tuple(_find_cited(attributes)),
+        "cited": () if asks else next(filter(None, map(find_cited, answers())), ()),
         "tokens": _count_tokens(attributes),
         "question": next(filter(None, questions), None),
     }
@@ -194,13 +196,6 @@ def _find_sent(attributes: Mapping[str, Json]) -> tuple[tuple[str, ...], ...]:
     """Return the ids of the calls in each message that was sent to a model."""
     groups = (find_call_ids(message) for message in get_list(attributes, "llm.input_messages"))
     return tuple(group for group in groups if group)
-
-
-def _find_cited(attributes: Mapping[str, Json]) -> list[str]:
-    """Return the addresses in what a model wrote."""
-    texts = (extract_text(value) for value in _values_under(attributes, ANSWERS_LISTED, ANSWERS))
-    written = next(filter(None, texts), None) or str(first_value(attributes, ANSWERS) or "")
-    return find_addresses(written)
 
 
 def _values_under(

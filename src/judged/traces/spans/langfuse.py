@@ -15,6 +15,7 @@ from judged.traces.spans.payloads import (
     find_answers,
     find_call_id,
     find_call_ids,
+    find_cited,
     find_question,
     find_requests,
     unwrap_arguments,
@@ -99,6 +100,7 @@ def _describe(record: Mapping[str, Json]) -> JsonObject:
         return facts | {
             "calls": find_call_ids(returned),
             "asks": find_requests(returned),
+            "cited": find_cited(returned),
             "answers": find_answers(given),
             "tokens": add_counts(usage, USAGE),
             "question": find_question(given),

@@ -17,6 +17,7 @@ from judged.traces.spans.payloads import (
     find_answers,
     find_call_id,
     find_call_ids,
+    find_cited,
     find_question,
     find_requests,
     unwrap_arguments,
@@ -87,6 +88,7 @@ def _describe(run: Mapping[str, Json], kind: SpanKind, extra: Mapping[str, Json]
         return facts | {
             "calls": find_call_ids(outputs),
             "asks": find_requests(outputs),
+            "cited": find_cited(outputs),
             "answers": find_answers(inputs),
             "tokens": _tokens(run, to_object(outputs), to_object(extra.get("metadata"))),
             "question": find_question(inputs),

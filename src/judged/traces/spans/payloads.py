@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from judged.traces.conversation import Call
 from judged.traces.json_values import Json, JsonObject
 from judged.traces.results.outputs import LISTS
+from judged.traces.results.text import find_addresses
 from judged.traces.spans.attributes import decode, to_object
 from judged.traces.spans.haystack import parse_message
 
@@ -16,6 +17,7 @@ __all__ = [
     "find_call_id",
     "find_call_ids",
     "find_calls",
+    "find_cited",
     "find_question",
     "find_requests",
     "get_call_id",
@@ -217,6 +219,29 @@ def _to_call(identity: str, call: Mapping[str, Json]) -> Call:
     held = {**call, **to_object(call.get("function"))}
     arguments = next((held[name] for name in ("arguments", "args", "input") if name in held), None)
     return Call(tool=str(held.get("name") or "unnamed"), arguments=decode(arguments), id=identity)
+
+
+def find_cited(answer: Json) -> tuple[str, ...]:
+    """Return the web addresses in the texts of a model's answer; none if it requests tools.
+
+    >>> find_cited({"generations": [[{"message": {"kwargs": {"content": "330 m, https://e.org/a"}}}]]})
+    ('https://e.org/a',)
+    """
+    value = decode(answer)
+    if next(find_calls(value), None) is not None:
+        return ()
+    return tuple(dict.fromkeys(url for text in _find_texts(value) for url in find_addresses(text)))
+
+
+def _find_texts(value: Json) -> Iterator[str]:
+    """Yield a text, or the texts under `content` and `text` at any depth."""
+    if isinstance(value, str):
+        yield value
+    for item in value if isinstance(value, list) else ():
+        yield from _find_texts(item)
+    for name, item in value.items() if isinstance(value, dict) else ():
+        if isinstance(item, (list, dict)) or name in {"content", "text", "output"}:
+            yield from _find_texts(item)
 
 
 def find_answers(value: Json) -> JsonObject:

@@ -12,7 +12,7 @@ from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head, TraceFormat
 from judged.traces.json_values import Json, first_text, get_object
 from judged.traces.open import Document, Trace
-from judged.traces.results.outputs import Unparsed, find_groups
+from judged.traces.results.outputs import CutOff, Unparsed, find_groups
 from judged.traces.results.text import is_empty
 
 __all__ = ["FORMAT"]
@@ -119,7 +119,10 @@ def _set_output(call: Call, observation: Json) -> None:
     try:
         find_groups(text)
         call.output = text
-    except Unparsed:
+    except Unparsed as error:
+        if isinstance(error, CutOff) and text.lstrip()[:1] in {"{", "["}:
+            call.output = text  # no page, but results that were cut off
+            return
         asked = call.arguments if isinstance(call.arguments, str) else None
         call.output = [] if is_empty(text) else [{"title": asked, "snippet": text}]
 
@@ -143,19 +146,27 @@ def _conversation(document: Document, steps: list[Step], asked: str | None = Non
     return Conversation(
         id=first_text(value, ("id", "conversation", "session_id", "query_id", "_id")) or document.name,
         place=document.place,
-        turns=[Turn(question=asked or first_text(value, ("question", "input", "query")), steps=steps)],
+        turns=[
+            Turn(
+                question=asked or first_text(value, ("question", "input", "query")),
+                steps=steps,
+                answer=first_text(value, ("output", "answer", "final_answer")),
+            )
+        ],
         system=first_text(value, ("system", "model", "agent")),
         task=first_text(value, ("task", "task_id", "query_id", "qid")),
     )
 
 
+STEPS = ("steps", "intermediate_steps", "intermediateSteps")
+"""Fields that hold steps."""
+
+
 def _steps(value: Json) -> list[Step] | None:
-    """Return the steps of an object, if it has steps that act and observe; LangChain calls them `intermediate_steps`."""
+    """Return the steps of an object, if it has steps that act and observe; LangChain and n8n call them intermediate."""
     if not isinstance(value, dict):
         return None
-    written = next(
-        (value[step] for step in ("steps", "intermediate_steps") if isinstance(value.get(step), list)), None
-    )
+    written = next((value[step] for step in STEPS if isinstance(value.get(step), list)), None)
     calls = [_step_call(item) for item in written] if written is not None else [None]
     return None if None in calls else [Step(calls=[call]) for call in calls if call is not None]
 
@@ -171,7 +182,7 @@ def _step_call(step: Json) -> Call | None:
     tool = first_text(acted, ("tool", "name", "action"))
     if tool is None:
         return None
-    names = ("query", "tool_input", "action_input", "input", "arguments", "args")
+    names = ("query", "tool_input", "toolInput", "action_input", "input", "arguments", "args")
     call = _parse_action(tool) if tool == action else Call(tool=tool)
     call.arguments = next((acted[name] for name in names if acted.get(name) is not None), call.arguments)
     if "observation" in step or "output" in step:

@@ -38,12 +38,13 @@ function iterationCurve(data, measure) {
   const own = data.curves.filter((curve) => curve.measure === measure), words = CURVE_WORDS[measure];
   const banded = own.length <= 2 ? own.map((curve) => curve.system) : [own[0].system, own[own.length - 1].system];
   const rows = own.flatMap(({ system, points }) => points.map(([iteration, running, value, low, high]) => ({ system: clip(system, 40), iteration, running, value, low, high, band: banded.includes(system) })));
+  const spread = rows.some((row) => known(row.low)), drawn = spread ? rows : rows.map((row) => ({ ...row, low: row.value, high: row.value }));
   const longest = Math.max(1, ...rows.map((row) => row.iteration)), step = Math.ceil(longest / 15);
   return h("div", {}, h("h2", {}, words ? `${measure}: ${words}` : measure), chart({
-    kind: "iterations", rows, name: `${measure} by iteration`, label: `${measure} by iteration, a line for each system; the values are in its copies`,
+    kind: "iterations", rows: drawn, name: `${measure} by iteration`, label: `${measure} by iteration, a line for each system; the values are in its copies`,
     words: { y: measure, systems: own.map((curve) => clip(curve.system, 40)), ticks: Array.from({ length: longest }, (_, i) => i + 1).filter((i) => (i - 1) % step === 0) },
-    tips: (row) => row.system && row.iteration && { system: row.system, iteration: row.iteration, [measure]: fixed(row.value), interval: known(row.low) ? `${fixed(row.low)} … ${fixed(row.high)}` : "–", "still searching": plural(row.running, "session") },
-    caption: `Mean over sessions${rows.some((row) => known(row.low)) ? `; bands are 95 % intervals${own.length > 2 ? ` of ${banded.map((name) => clip(name, 30)).join(" and ")}` : ""}` : ""}. A session that has ended keeps its value.`,
+    tips: (row) => row.system && row.iteration && { system: row.system, iteration: row.iteration, [measure]: fixed(row.value), interval: spread && known(row.low) ? `${fixed(row.low)} … ${fixed(row.high)}` : "–", "still searching": plural(row.running, "session") },
+    caption: `Mean over sessions${spread ? `; bands are 95 % intervals${own.length > 2 ? ` of ${banded.map((name) => clip(name, 30)).join(" and ")}` : ""}` : ""}. A session that has ended keeps its value.`,
   }), h("details", { class: "note" }, h("summary", {}, "Values"), table({ name: `${measure} by iteration`, rows, limit: 30, columns: [
     { name: "system", text: true, left: true, value: (row) => row.system }, { name: "iteration", value: (row) => row.iteration }, { name: "sessions", value: (row) => row.running },
     { name: measure, value: (row) => float(row.value) }, { name: "low", opt: true, value: (row) => float(row.low) }, { name: "high", opt: true, value: (row) => float(row.high) }] })));
