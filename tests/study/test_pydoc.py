@@ -184,3 +184,19 @@ def test_listed_modules_belong_to_the_standard_library() -> None:
     assert roots <= set(sys.stdlib_module_names)
     assert not roots & {"antigravity", "this", "idlelib", "test", "tkinter", "turtle", "lib2to3"}
     assert len(set(MODULES)) == len(MODULES)
+
+
+def test_what_programs_put_into_the_library_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A method that another package adds to a class, and a hook that a program replaces, change nothing."""
+    before = find_entries(["logging", "sys"])
+
+    def shout(self: object) -> None:  # noqa: ARG001 - as a method has it
+        """Log a message in capitals, as no logger of the library does.
+
+        This text is long enough to be a document of its own.
+        """
+
+    monkeypatch.setattr("logging.Logger.shout", shout, raising=False)
+    monkeypatch.setattr("sys.unraisablehook", shout)
+
+    assert find_entries(["logging", "sys"]) == before

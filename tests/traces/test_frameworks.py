@@ -177,6 +177,21 @@ def test_a_response_of_perplexity_is_one_search(found: dict[str, Any]) -> None:
     assert story(read(document)) == [[(QUESTION, ["burj"])]]
 
 
+def test_a_response_of_perplexity_in_items_has_its_searches_and_pages() -> None:
+    """Items `search_results` and `fetch_url_results`, as its library `perplexityai` 0.46 declares them."""
+    items = [
+        {"type": "search_results", "queries": ["q"], "results": [{"id": 1, **PAGE}]},
+        {
+            "type": "fetch_url_results",
+            "contents": [{"url": "https://e.org/burj", "title": "", "snippet": ""}],
+        },
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "828 m"}]},
+    ]
+    session = read({"object": "response", "id": "r", "model": "m", "output": items})
+
+    assert (story(session), session.opened) == ([[("q", ["burj"])]], ("https://e.org/burj",))
+
+
 def test_a_react_log_in_a_field_of_each_line_is_read() -> None:
     """As scripts store what a model wrote."""
     log = "Thought 1: hm\nAction 1: Search[Burj]\nObservation 1: A tower.\nAction 2: Finish[x]"
@@ -252,8 +267,22 @@ OUTPUTS = {
         "videos": [],
     },
     "records with rules": "Title: A\nURL: https://e.org/burj\nText: 828 m\n\n---\n\nTitle: B\nURL: https://e.org/dubai\nText: x",
+    "DuckDuckGo in brackets": "[snippet: 828 m, title: A, link: https://e.org/burj], [snippet: x, title: B, link: https://e.org/dubai]",
+    "JSON in a fence": f"```json\n{json.dumps([PAGE])}\n```",
+    "JSON below a line": f"Search results for 'q':\n{json.dumps({'results': [PAGE]})}",
+    "printed by rank": str({1: PAGE}),
+    "by rank": {"2": {**PAGE, "url": "https://e.org/dubai"}, "1": PAGE},
+    "printed with a date": "[{'title': 'A', 'url': 'https://e.org/burj', 'date': datetime.datetime(2024, 1, 1)}]",
+    "Solr": {"response": {"docs": [{"id": "s", "title": ["A"], "url": ["https://e.org/burj"]}]}},
     "WebSearch of Claude Code": f'Web search results for query: "q"\n\nLinks: {json.dumps([PAGE])}\n\nIt is tall.',
 }
+
+
+PAIRS = {
+    *("NDJSON", "joined MCP blocks", "several kinds", "records with rules", "DuckDuckGo in brackets"),
+    "by rank",
+}
+"""Those with two results."""
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
@@ -265,12 +294,7 @@ def test_outputs_of_stores_and_tables_are_results(name: str) -> None:
         for result, _ in read(called(output if isinstance(output, str) else json.dumps(output))).results()
     ]
 
-    assert (
-        urls
-        == ["https://e.org/burj", "https://e.org/dubai"][
-            : 2 if name in {"NDJSON", "joined MCP blocks", "several kinds", "records with rules"} else 1
-        ]
-    )
+    assert urls == ["https://e.org/burj", "https://e.org/dubai"][: 2 if name in PAIRS else 1]
 
 
 def test_fields_that_stores_name_otherwise_are_found() -> None:
@@ -334,6 +358,30 @@ def test_joined_texts_of_a_retriever_tool_are_refused_until_a_separator_is_named
         "Paris is the capital of France.",
     ]
     assert list(empty.results()) == []
+
+
+def test_a_title_with_brackets_and_a_list_in_a_passage_begin_no_other_result() -> None:
+    """The number of results that the text states must be found, or the text is refused."""
+    listed = "1. [A [1] b]\nfirst\n1. [x]\n\n2. [Two]\nsecond"
+    head = "A search for 'q' found {} results:\n\n## Web Results\n"
+    found = [(result.title, result.snippet) for result, _ in read(called(head.format(2) + listed)).results()]
+
+    assert found == [("A [1] b", "first\n1. [x]"), ("Two", "second")]
+    assert list(read(called(head.format(0))).results()) == []
+    for wrong in (head.format(3) + listed, head.format(2) + "no list"):
+        with pytest.raises(BadInput, match="cannot be parsed"):
+            read(called(wrong))
+
+
+def test_papers_of_arxiv_keep_their_fields_apart() -> None:
+    """As LangChain's tool writes them: the date of the next one is no part of a summary."""
+    paper = "Published: 2024-01-0{0}\nTitle: Paper {0}\nAuthors: X, Y\nSummary: It is {0}."
+    output = "\n\n".join(paper.format(number) for number in (1, 2))
+
+    assert [(result.title, result.snippet) for result, _ in read(called(output)).results()] == [
+        ("Paper 1", "It is 1."),
+        ("Paper 2", "It is 2."),
+    ]
 
 
 def test_an_address_ends_with_its_line() -> None:

@@ -374,6 +374,16 @@ def test_browsecomp_calls_with_nothing_between_any_are_steps_of_their_own() -> N
     assert (ids(session), session.task) == ([["d1"]] * 3, "7")
 
 
+@pytest.mark.parametrize(("stated", "noted"), [(["1", "2"], False), (["1"], True), (["1", "2", "3"], True)])
+def test_a_browsecomp_run_with_other_ids_than_it_states_is_noted(stated: list[str], *, noted: bool) -> None:
+    """Its clients write `retrieved_docids` beside the calls: an independent count of what was read."""
+    output = json.dumps([{"docid": "1", "snippet": "a"}, {"docid": 2, "snippet": "b"}])
+    entry = {"type": "tool_call", "tool_name": "search", "arguments": '{"query": "q"}', "output": output}
+    notes = read_sessions([{"query_id": "q1", "retrieved_docids": stated, "result": [entry]}]).notes
+
+    assert ("not those of `retrieved_docids`" in " ".join(notes)) == noted
+
+
 def test_a_browsecomp_run_that_lost_its_calls_is_refused() -> None:
     """It says that it searched, and only the answer is left."""
     run = {

@@ -65,9 +65,13 @@ class Progress:
         return self
 
     def __call__(self, done: int, total: int | None = None, detail: str = "") -> None:
-        """Show that `done` of `total` is done; without a total, the count alone."""
+        """Show that `done` of `total` is done; without a total, the count alone.
+
+        While the count stands still, something else is being done, and no time left is shown.
+        """
         passed = max(monotonic() - self._started, 1e-9)
-        left = f"{_clock((total - done) * passed / done)} left" if total and done else ""
+        moved = total and done and done != self._done
+        left = f"{_clock((total - done) * passed / done)} left" if total and moved else ""
         rate = f"{done / passed:,.0f} {self._rate}/s" if self._rate and done else ""
         with self._lock:
             self._done, self._total = done, total

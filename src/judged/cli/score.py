@@ -123,6 +123,7 @@ def command(
     if by_default:
         chosen = profile.default_measures or DEFAULT_MEASURES
     binary = file is not None and file.binary
+    streamed = {run.name for run in inputs if _is_streamed(run.path, engine)}
     evaluations = evaluate_many(
         _read_judgments(qrels, chosen, profile, binary=binary, intents=intents),
         _open_runs(inputs, engine, master),
@@ -131,7 +132,7 @@ def command(
         engine=None if engine == "spark" else engine,
         threads=threads or (file.threads if file else None),
         progress=lambda name: Progress(
-            f"Scoring {name}", enabled=not output.quiet, rate="rows" if engine == "streaming" else ""
+            f"Scoring {name}", enabled=not output.quiet, rate="rows" if name in streamed else ""
         ),
     )
     evaluations = replace(evaluations, bounds=bounds)
@@ -152,6 +153,13 @@ def _open_runs(inputs: list[Input], engine: str | None, master: str | None) -> d
     from judged.engine.spark import read_frame
 
     return {run.name: read_frame(run.path, master=master) for run in inputs}
+
+
+def _is_streamed(path: str, engine: str | None) -> bool:
+    """Return whether progress is counted in rows, not in bytes."""
+    from judged.io.open import is_large
+
+    return engine == "streaming" or (engine is None and is_large(path))
 
 
 def _read_configuration(path: Path) -> Configuration:

@@ -38,6 +38,7 @@ from judged.engine.spark_tasks import (
     Task,
     TaskPart,
     gather,
+    name_file,
     pack,
     reduce,
     spread,
@@ -61,8 +62,8 @@ LISTED = 1000
 """Queries that a filter lists; more are joined."""
 TARGET_BYTES = 1 << 25
 """Bytes of Parquet, about three million rows, that are brought together in one task."""
-SCHEMES = ("file:", "s3://", "gs://")
-"""Storage that Arrow opens on executors as Spark does, with the credentials of the machine."""
+SCHEMES = ("file:", "s3://")
+"""Storage that Arrow opens on executors, with the credentials of their machines."""
 
 
 def read_frame(path: str, *, master: str | None = None) -> Any:
@@ -156,7 +157,8 @@ class _Source:
         session = self.frame.sparkSession
         tasks = session.sparkContext.broadcast(self.pieces)
         numbers = session.range(0, len(self.pieces), 1, len(self.pieces))
-        return numbers, Files(tasks, dict(self.names), self.wanted)
+        types = {field.name: str(field.type) for field in _to_arrow_schema(self.rows)}
+        return numbers, Files(tasks, dict(self.names), types, self.wanted)
 
 
 def _reduce_source(source: _Source, job: Job) -> tuple[_Source, list[TaskPart]]:
@@ -259,10 +261,14 @@ def _hash_numbers(numbers: Any) -> Any:
 
 def _check_types(rows: Any) -> None:
     """Raise `BadInput` for columns of types that hold no ids or scores, before anything is read."""
+    row = {field.name: _make_example(field.type) for field in _to_arrow_schema(rows)}
+    to_run(number_rows(pa.table(row), 0), label=LABEL, locate=lambda row: Place(row=row))
+
+
+def _to_arrow_schema(rows: Any) -> pa.Schema:
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    row = {field.name: _make_example(field.type) for field in to_arrow_schema(rows.schema)}
-    to_run(number_rows(pa.table(row), 0), label=LABEL, locate=lambda row: Place(row=row))
+    return to_arrow_schema(rows.schema)
 
 
 def _make_example(kind: pa.DataType) -> pa.Array:
@@ -406,5 +412,5 @@ def _find_places(
         return {}
     found: dict[tuple[str | None, str | None], list[Place]] = {}
     for query, document, file, row in sorted(rows, key=lambda row: (row[2], row[3])):
-        found.setdefault((query, document), []).append(Place(re.sub("^file:/+", "/", file), row=row + 1))
+        found.setdefault((query, document), []).append(Place(name_file(file), row=row + 1))
     return found

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import unquote
 
 import msgspec
 import numpy as np
@@ -43,6 +44,7 @@ __all__ = [
     "Piece",
     "TaskPart",
     "gather",
+    "name_file",
     "pack",
     "reduce",
     "spread",
@@ -218,6 +220,15 @@ class Job:
         return _unpack(self.payload if isinstance(self.payload, bytes) else self.payload.value)
 
 
+def name_file(uri: str) -> str:
+    """Return the path of a local file; a file elsewhere is called by its URI.
+
+    >>> name_file("file:///runs/a%20b.parquet"), name_file("s3://bucket/run.parquet")
+    ('/runs/a b.parquet', 's3://bucket/run.parquet')
+    """
+    return unquote(re.sub("^file:/+", "/", uri)) if uri.startswith("file:") else uri
+
+
 class Piece(NamedTuple):
     """A part of a Parquet file: of as many as it is cut into, by row groups."""
 
@@ -264,6 +275,9 @@ class Files:
     tasks: Any
     """The pieces of each task, broadcast."""
     columns: Mapping[str, str]
+    """The name of each column in the files."""
+    types: Mapping[str, str]
+    """Its type, as Spark reads it."""
     wanted: frozenset[str] | None = None
     """The queries whose rows are read; None: all."""
     named: dict[str, tuple[str | None, str | None]] = field(default_factory=dict)
@@ -281,10 +295,11 @@ class Files:
         """Yield the rows of a piece, its file beginning at a number; return where the next file may."""
         from pyarrow.parquet import ParquetFile
 
-        label = re.sub("^file:/+", "/", piece.uri)
+        label = name_file(piece.uri)
         self.places.begin(label, begin)
         try:
             with open_file(piece.uri) as stream, ParquetFile(stream, pre_buffer=True) as file:
+                self._check_types(file.schema_arrow)
                 sizes: list[int] = [
                     file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)
                 ]
@@ -296,9 +311,20 @@ class Files:
                         yield self._choose(number_rows(table, row))
                         row += len(table)
                 return begin + sum(sizes)
+        except Unreadable:
+            raise
         except (pa.ArrowException, OSError, KeyError) as error:
             msg = f"{label} cannot be read: {(str(error).splitlines() or [''])[0]}"
             raise Unreadable(msg) from error
+
+    def _check_types(self, schema: pa.Schema) -> None:
+        """Raise `KeyError` or `ArrowTypeError` for a column that Spark reads otherwise, by its settings or the user's."""
+        for name, column in self.columns.items():
+            kind = schema.field(column).type
+            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+            if str(kind).removeprefix("large_") != self.types[name].removeprefix("large_"):
+                msg = f"column `{column}` holds {kind}, expected {self.types[name]}"
+                raise pa.ArrowTypeError(msg)
 
     def _read_group(self, file: Any, group: int) -> Iterator[pa.RecordBatch]:
         if self.wanted is not None:

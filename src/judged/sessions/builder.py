@@ -281,7 +281,8 @@ class SessionViewBuilder:
             self.searches.append(record)
         for result in search.results:
             cluster = seen.place(result, search.tool)
-            self.use.add(result, cluster)
+            if self.use.wanted:
+                self.use.add(result, cluster)
             gain = self._gain(key, search, result)
             clusters.append(cluster)
             if self._explain:

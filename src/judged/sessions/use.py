@@ -33,23 +33,23 @@ class UseWatch:
     def __init__(self, rules: Rules) -> None:
         self.records: list[UseRecord] = []
         self._rules = rules
-        self._wanted = False
+        self.wanted = False
+        """Whether the session opened or cited anything."""
         self._places: dict[tuple[str, str], int] = {}
 
     def begin(self, session: Session) -> None:
         """Begin a session."""
-        self._wanted = bool(session.opened or session.cited)
+        self.wanted = bool(session.opened or session.cited)
         self._places = {}
 
     def add(self, result: Result, cluster: int) -> None:
-        """Add a result, with the number of the distinct result that it is."""
-        if self._wanted:
-            for key in self._keys(result.url, result.id or result.domain_id):
-                self._places.setdefault(key, cluster)
+        """Add a result of a session that is wanted, with the number of the distinct result that it is."""
+        for key in self._keys(result.url, result.id or result.domain_id):
+            self._places.setdefault(key, cluster)
 
     def end(self, number: int, session: Session) -> None:
         """End a session."""
-        if self._wanted:
+        if self.wanted:
             opened, cited = (
                 [self._find(name) for name in names] for names in (session.opened, session.cited)
             )

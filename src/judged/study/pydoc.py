@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -178,7 +179,9 @@ def find_entries(modules: Iterable[str] = MODULES) -> list[Entry]:
     for sighting in [sighting for sighting in seen.values() if inspect.isclass(sighting.thing)]:
         for name, member in sorted(vars(sighting.thing).items()):
             thing = getattr(member, "__func__", member)
-            if not name.startswith("_") and (inspect.isroutine(thing) or isinstance(thing, property)):
+            if name.startswith("_") or not _is_own(thing):
+                continue
+            if inspect.isroutine(thing) or isinstance(thing, property):
                 note(thing, f"{sighting.first}.{name}", id(sighting.thing), name)
     entries = [entry for sighting in seen.values() if (entry := _describe(sighting, seen)) is not None]
     return sorted(entries, key=lambda entry: entry.name)
@@ -200,9 +203,19 @@ def _find_public(module: ModuleType) -> Iterator[tuple[str, object]]:
         thing = getattr(module, name, None)
         if name.startswith("_") or not (inspect.isclass(thing) or inspect.isroutine(thing)):
             continue
+        if name.endswith("hook") or not _is_own(
+            thing
+        ):  # what programs replace would make the collection depend on them
+            continue
         home = (getattr(thing, "__module__", None) or "").lstrip("_")
         if hasattr(module, "__all__") or f"{home}.".startswith(f"{module.__name__}."):
             yield name, thing
+
+
+def _is_own(thing: object) -> bool:
+    """Return whether an object is the standard library's, and was not put there by another package."""
+    home = getattr(thing, "__module__", None)
+    return not isinstance(home, str) or home.partition(".")[0] in sys.stdlib_module_names
 
 
 def _describe(sighting: _Sighting, seen: dict[int, _Sighting]) -> Entry | None:

@@ -45,9 +45,10 @@ def to_session(conversation: Conversation, context: ReadContext) -> Session:
     turn = conversation.turns[chosen] if conversation.turns else Turn()
     earlier = tuple(before.question for before in conversation.turns[:chosen] if before.question)
     where = f"{conversation.place}: session `{conversation.id}`"
-    iterations = []
+    iterations: list[Iteration] = []
+    opened: list[str] = []
     for number, step in enumerate(turn.steps, 1):
-        searches = tuple(_read_step(step, f"{where}, step {number}", context))
+        searches = tuple(_read_step(step, f"{where}, step {number}", context, opened))
         if searches:
             iterations.append(Iteration(searches=searches, tokens=step.tokens, seconds=step.seconds))
     if not iterations and any(_has_search(earlier, context) for earlier in conversation.turns):
@@ -63,7 +64,7 @@ def to_session(conversation: Conversation, context: ReadContext) -> Session:
         task_from=task_from,
         unnamed=isinstance(conversation.id, Position),
         iterations=tuple(iterations),
-        opened=tuple(dict.fromkeys(_find_opened(turn, context))),
+        opened=tuple(dict.fromkeys(opened)),
         cited=tuple(dict.fromkeys((*turn.cited, *_find_cited(turn.answer, iterations)))),
         turns=max(1, len(conversation.turns)),
         steps=len(turn.steps),
@@ -97,14 +98,6 @@ def _has_search(turn: Turn, context: ReadContext) -> bool:
     return any(_is_search(call, context) for step in turn.steps for call in step.calls)
 
 
-def _find_opened(turn: Turn, context: ReadContext) -> Iterator[str]:
-    """Yield what the agent opened, in its order; calls that failed opened nothing."""
-    for step in turn.steps:
-        for call in step.calls:
-            if not call.failed and not _is_search(call, context):
-                yield from find_opened(call.tool, call.arguments)
-
-
 def _find_cited(answer: str | None, iterations: list[Iteration]) -> Iterator[str]:
     """Yield the addresses in an answer, and the ids of results in brackets; short ones may be footnotes."""
     if answer:
@@ -123,13 +116,15 @@ def _is_search(call: Call, context: ReadContext) -> bool | None:
     return context.tools.is_search(call.tool) if call.search is None else call.search
 
 
-def _read_step(step: Step, where: str, context: ReadContext) -> Iterator[Search]:
-    """Yield the searches of one step, in the order of the calls."""
+def _read_step(step: Step, where: str, context: ReadContext, opened: list[str]) -> Iterator[Search]:
+    """Yield the searches of one step, in the order of the calls; add what other calls opened, unless they failed."""
     for call in step.calls:
         search = _is_search(call, context)
         context.count_call(call.tool, search=search, where=where)
         if search:
             yield from _read_call(call, f"{where}, `{call.tool}`", context)
+        elif not call.failed:
+            opened += find_opened(call.tool, call.arguments)
 
 
 def _read_call(call: Call, where: str, context: ReadContext) -> Iterator[Search]:

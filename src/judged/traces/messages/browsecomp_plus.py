@@ -13,6 +13,7 @@ from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head, TraceFormat
 from judged.traces.json_values import Json, JsonObject, first_text, get_object, get_str
 from judged.traces.open import Document, Trace
+from judged.wording import counted
 
 __all__ = ["FORMAT"]
 
@@ -23,13 +24,27 @@ def recognises(head: Head) -> bool:
 
 
 def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
-    """Yield a session for each query."""
-    return to_sessions(_conversations(trace, context), context)
+    """Yield a session for each query; note those whose ids are not the ones that the run says it retrieved."""
+    stated: dict[str, frozenset[str]] = {}
+    differing = 0
+    for session in to_sessions(_conversations(trace, context, stated), context):
+        ids = {result.id for result, _ in session.results() if result.id is not None}
+        differing += bool(ids) and ids != stated.get(session.conversation, ids)
+        yield session
+    if differing:
+        context.problems.note(
+            f"{trace.label}: the ids of {counted(differing, 'session')} are not those of `retrieved_docids`; results may be missing"
+        )
 
 
-def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]:
+def _conversations(
+    trace: Trace, context: ReadContext, stated: dict[str, frozenset[str]]
+) -> Iterator[Conversation]:
     for document in trace.documents():
         if isinstance(document.value, dict) and _is_run(document.value):
+            ids = document.value.get("retrieved_docids")
+            if isinstance(ids, list):
+                stated[str(document.value["query_id"])] = frozenset(map(str, ids))
             yield _conversation(document, context)
         else:
             context.report("malformed-session", document.place, "has no `query_id` with a list `result`")

@@ -24,6 +24,8 @@ OUTPUTS = frozenset(
 )
 ELSEWHERE = frozenset(("function_call", "custom_tool_call", "computer_call"))
 """Calls with the output in a separate item."""
+PERPLEXITY = frozenset(("search_results", "fetch_url_results"))
+"""Items of Perplexity's responses that are searches, or pages opened, with what they returned."""
 TASKS = ("task", "task_id", "query_id")
 
 Items = list[JsonObject]
@@ -105,7 +107,7 @@ def _conversation(chain: Chain, context: ReadContext) -> Conversation:
 def record_items(items: Items, tokens: float | None, transcript: Transcript) -> None:
     """Record items in the transcript; adjacent calls are one step."""
     searched: list[Step] = []
-    for is_calls, group in groupby(items, lambda item: get_str(item, "type").endswith("_call")):
+    for is_calls, group in groupby(items, _is_call):
         if is_calls:
             searched.append(transcript.step([_call(item) for item in group]))
             continue
@@ -113,6 +115,10 @@ def record_items(items: Items, tokens: float | None, transcript: Transcript) -> 
             _record_item(item, transcript)
     if len(searched) == 1:  # of several steps it is not known which took how many
         searched[0].tokens = tokens
+
+
+def _is_call(item: JsonObject) -> bool:
+    return get_str(item, "type").endswith("_call") or get_str(item, "type") in PERPLEXITY
 
 
 def _record_item(item: JsonObject, transcript: Transcript) -> None:
@@ -145,6 +151,12 @@ def _call(item: JsonObject) -> Call:
             arguments={"queries": item.get("queries")},
             output=_or_unset(item.get("results")),
         )
+    if kind == "search_results":
+        asked = {"queries": item.get("queries")}
+        return Call(tool="web_search", arguments=asked, output=item.get("results"), search=True)
+    if kind == "fetch_url_results":
+        pages = [page for page in item.get("contents") or () if isinstance(page, dict)]
+        return Call(tool="fetch_url", arguments={"urls": [page.get("url") for page in pages]}, search=False)
     failed = bool(item.get("error")) or item.get("status") == "failed"
     tool = str(item.get("name") or kind.removesuffix("_call"))
     return Call(

@@ -132,6 +132,8 @@ def _convert(field: str, name: str, value: Json) -> Json:
     if field == "snippet" and isinstance(value, list):
         texts = [item.get("text") if isinstance(item, dict) else item for item in value]
         return "\n".join(text for text in texts if isinstance(text, str)) or None
+    if isinstance(value, list) and len(value) == 1:  # Solr's fields of several values
+        value = value[0]
     if field == "url" and name == "source" and not (isinstance(value, str) and _URL.match(value)):
         return None
     if field == "score":

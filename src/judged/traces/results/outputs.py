@@ -21,6 +21,10 @@ __all__ = [
     "parse_text",
 ]
 
+_FRAMED = re.compile(
+    r"(?:[^\n]{0,200}:[ \t]*\n+)?(?:```(?:json)?[ \t]*\n)?(?P<value>[\[{].*[\]}])\s*(?:```)?", re.DOTALL
+)
+"""JSON below a line of introduction, or in a fence of Markdown."""
 _CUT = re.compile(r"[(\[<{.…][^\n]{0,40}\btruncated\b[^\n]{0,40}\Z", re.IGNORECASE)
 """A remark at the end of an output that there was more."""
 
@@ -119,6 +123,9 @@ def _find_groups(output: Json, queries: list[str], depth: int) -> list[Group] | 
         value = parse_text(output)
         if value is output and (lines := _parse_lines(output)):
             value = lines
+        if value is output and (framed := _FRAMED.fullmatch(output.strip())):
+            value = parse_text(framed["value"])
+            value = output if isinstance(value, str) else value
         return find_groups_in_text(output) if value is output else _find_groups(value, queries, depth + 1)
     if isinstance(output, dict):
         return _in_object(output, queries, depth)
@@ -159,7 +166,7 @@ def is_failure(output: JsonObject) -> bool:
 
 def _find_held(output: JsonObject) -> Json:
     """Return the list of results in an object, the object itself if it is a result, or the output that it wraps."""
-    kinds = [output[name] for name in LISTS if name in KINDS and isinstance(output.get(name), (list, dict))]
+    kinds = [held for name, held in output.items() if name in KINDS and isinstance(held, (list, dict))]
     if len(kinds) > 1:
         return _join_kinds(kinds)
     for name in LISTS:
@@ -169,10 +176,21 @@ def _find_held(output: JsonObject) -> Json:
         return output["query"]
     if is_result(output):
         return [output]
+    unnamed = _find_unnamed(output)
+    return unnamed or next((output[name] for name in WRAPPERS if output.get(name) is not None), None)
+
+
+def _find_unnamed(output: JsonObject) -> list[Json]:
+    """Return results under names of no meaning: their ranks, or the class of a Weaviate query."""
+    if output and all(str(name).isdecimal() and len(str(name)) < 9 for name in output):
+        ranked = [output[name] for name in sorted(output, key=int)]
+        return ranked if all(map(_is_result_object, ranked)) else []
     only = next(iter(output.values())) if len(output) == 1 else None
-    if isinstance(only, list) and only and all(isinstance(item, dict) and is_result(item) for item in only):
-        return only  # the class of a Weaviate query
-    return next((output[name] for name in WRAPPERS if output.get(name) is not None), None)
+    return only if isinstance(only, list) and all(map(_is_result_object, only)) else []
+
+
+def _is_result_object(value: Json) -> bool:
+    return isinstance(value, dict) and is_result(value)
 
 
 def _join_kinds(kinds: list[Json]) -> list[Json]:

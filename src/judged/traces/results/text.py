@@ -107,8 +107,10 @@ _FAILED = re.compile(
 """How the report of a failure begins; `Error handling in Rust` is the title of a page."""
 _BETWEEN = re.compile(r"\n={5,}\n")
 """The separator between the outputs of several queries."""
-_BARE_TITLE = re.compile(r"^[ \t]*+(?P<number>\d{1,3})\. \[(?P<title>[^\]\n]++)\]$", re.MULTILINE)
-_ASKED = re.compile(r"\A\s*A (?:Google )?search for '(?P<query>.*?)' found \d+ results?:?", re.DOTALL)
+_BARE_TITLE = re.compile(r"^[ \t]*+(?P<number>\d{1,3})\. \[(?P<title>[^\n]+)\]$", re.MULTILINE)
+_ASKED = re.compile(
+    r"\A\s*A (?:Google )?search for '(?P<query>.*?)' found (?P<count>\d+) results?:?", re.DOTALL
+)
 _LINK_PREFIX = r"[ \t]*+(?:#{1,6}[ \t])?+[ \t]*+"
 _NUMBERED_LINK = re.compile(_LINK_PREFIX + r"(?:\d++[.)]|\[\d++\]|[-*])[ \t]*+[*_]{0,2}\[")
 _BARE_LINK = re.compile(_LINK_PREFIX + r"[*_]{0,2}\[")
@@ -139,6 +141,9 @@ _PASSAGE = re.compile(
 _URL = re.compile(r"https?://[^\s<>\"')\]]+")
 _ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'()\[\]{}|\\]|\([^\s<>\"'()]*+\))++")
 _DATED = re.compile(r"^(?:Date published|Source):[^\n]*\n?", re.MULTILINE)
+_PAPER = re.compile(
+    r"^Published: [^\n]*+\nTitle: (?P<title>[^\n]*+)\nAuthors: [^\n]*+\nSummary: ", re.MULTILINE
+)
 _TEXTS = frozenset(ALIASES["snippet"])
 _NAMES = {"page": "title", "summary": "text", "abstract": "text", "docid": "id", "documentid": "id"}
 
@@ -182,6 +187,7 @@ def _read_results(text: str) -> list[Json] | None:
         _read_titled,
         _read_numbered,
         _read_inline,
+        _read_papers,
         read_sections,
         _read_records,
         _read_passages,
@@ -190,17 +196,24 @@ def _read_results(text: str) -> list[Json] | None:
     for read in readers:
         if values := read(text):
             return values
-    if values := _read_bare_titles(text):
+    asked = _ASKED.match(text)
+    count = None if asked is None else int(asked["count"])
+    if (values := _read_bare_titles(text)) and count in {None, len(values)}:
         return values
-    return [] if _ASKED.match(text) else None
+    return [] if count == 0 else None
 
 
 def _read_bare_titles(text: str) -> list[Json]:
     """Read `1. [title]` and its passage below, as the Tongyi client of BrowseComp-Plus shows results."""
-    parts = _split_at(_BARE_TITLE, text)
-    if [int(match["number"]) for match, _ in parts] != list(range(1, len(parts) + 1)):
-        return []
-    return [{"title": match["title"], "text": below.strip()} for match, below in parts]
+    starts: list[re.Match[str]] = []
+    for match in _BARE_TITLE.finditer(text):
+        if int(match["number"]) == len(starts) + 1:  # others are part of a passage
+            starts.append(match)
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    return [
+        {"title": start["title"], "text": text[start.end() : end].strip()}
+        for start, end in zip(starts, ends, strict=False)
+    ]
 
 
 def _read_links(text: str) -> list[Json]:
@@ -304,9 +317,20 @@ def _parse_numbered(passage: str) -> JsonObject:
 
 def _read_inline(text: str) -> list[Json]:
     """Read `snippet: …, title: …, link: …` on one line, as LangChain shows DuckDuckGo's results."""
-    if not _INLINE_RECORD.match(text.strip()) or text.count("link: ") < 1:
+    bare = text.strip()
+    if bare.startswith("[snippet: ") and bare.endswith("]"):  # as older versions write them
+        bare = bare[1:-1].replace("], [snippet: ", ", snippet: ")
+    if not _INLINE_RECORD.match(bare) or bare.count("link: ") < 1:
         return []
-    return _group_parts([(match[1], below) for match, below in _split_at(_INLINE_RECORD, text.strip())])
+    return _group_parts([(match[1], below) for match, below in _split_at(_INLINE_RECORD, bare)])
+
+
+def _read_papers(text: str) -> list[Json]:
+    """Read `Published: … Title: … Authors: … Summary: …` on lines of their own, as LangChain shows papers of arXiv."""
+    parts = _split_at(_PAPER, text)
+    if not parts or text[: parts[0][0].start()].strip():
+        return []
+    return [{"title": match["title"].strip(), "text": below.strip()} for match, below in parts]
 
 
 def _read_records(text: str) -> list[Json]:
@@ -407,7 +431,10 @@ def parse_python(text: str) -> Json:
     [{'page_content': 'Paris', 'metadata': {'score': 0.9}}]
     """
     try:
-        return _value(ast.parse(text.strip(), mode="eval").body)
+        found = ast.parse(text.strip(), mode="eval").body
+        if isinstance(found, ast.Call) and found.args:
+            raise NotPython
+        return _value(found)
     except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
         raise NotPython from None
 
@@ -420,10 +447,17 @@ def _value(node: ast.expr) -> Json:
         return [_value(item) for item in node.elts]
     if isinstance(node, ast.Dict):
         return {_value(key): _value(value) for key, value in zip(node.keys, node.values, strict=True) if key}
-    if isinstance(node, ast.Call) and not node.args:
-        return {item.arg: _value(item.value) for item in node.keywords if item.arg}
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
-        return _value(node.args[0])  # UUID('…'), float32(0.5)
+    if isinstance(node, ast.Call):
+        return _call_value(node)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_value(node.operand)
     raise NotPython
+
+
+def _call_value(node: ast.Call) -> Json:
+    """Return the keyword arguments of an object, the one thing that `UUID('…')` wraps, or the text of another call."""
+    if not node.args:
+        return {item.arg: _value(item.value) for item in node.keywords if item.arg}
+    if isinstance(node.func, ast.Name) and len(node.args) == 1:
+        return _value(node.args[0])  # UUID('…'), float32(0.5)
+    return ast.unparse(node)  # datetime.datetime(2024, 1, 1)

@@ -43,6 +43,8 @@ def parse_message(value: Json) -> JsonObject | None:
 
 def read_steps(output: Json) -> tuple[Step, ...]:
     """Return the steps of an agent's last turn, by all messages that it returned; none if it returned something else."""
+    if not isinstance(output, str) or "ChatMessage(" not in output:  # most outputs need no decoding
+        return ()
     listed = to_object(output).get("messages")
     messages = [parse_message(item) for item in listed] if isinstance(listed, list) else []
     known = [message for message in messages if message]
