@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from judged._optional import need
 from judged._version import __version__
 from judged.blocks import Block, Display, Estimate, Figure, Table, Value
-from judged.errors import UnknownName, Unreadable
+from judged.errors import JudgedError, UnknownName, Unreadable
 from judged.files import check_size, write_file
 from judged.problem import Note
 from judged.registry import Registry
@@ -316,11 +316,16 @@ def load(path: str | os.PathLike[str]) -> Result:
         raise Unreadable(msg, hint=f"it was written by judged {document.get('judged', '?')}")
     try:
         result: Result = from_state(state, RESULTS[kind])
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        result.render("table")  # parts that do not fit together show here
+        result.to_arrow()
+    except JudgedError as error:
         if isinstance(error, UnknownName):
             raise
-        msg = f"{path} is damaged: {error}"
+        msg = f"{path} is damaged: {error.message}"
         raise Unreadable(msg) from None
+    except Exception as error:  # edited by hand, a result can be wrong in any way
+        msg = f"{path} is damaged: {type(error).__name__}: {error}"
+        raise Unreadable(msg) from error
     return result
 
 

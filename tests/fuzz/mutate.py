@@ -209,7 +209,7 @@ READERS: dict[str, Reader] = {
     "answers": (lambda data: read_answer(data.decode(errors="replace"), scale=range(5)), lambda: [ANSWER]),
     "configurations": (from_file(read_configuration, "score.yaml"), lambda: [CONFIGURATION]),
     "files of gates": (from_file(read_gates, "gates.yaml"), lambda: [GATES]),
-    "saved results": (from_file(judged.load, "result.json"), saved),
+    "saved results": (from_file(lambda path: judged.load(path).render("csv"), "result.json"), saved),
     "sweeps of indexes": (
         from_file(lambda path: plan_builds([], read_sweep(path), source=str(path)), "sweep.yaml"),
         lambda: [SWEEP],

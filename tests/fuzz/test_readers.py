@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import shutil
 import time
+from collections.abc import Iterator
 from contextlib import suppress
+from functools import reduce
 from itertools import islice
+from operator import getitem
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import judged
 from fuzz.kept import KEPT
-from fuzz.mutate import READERS, fuzz, inputs
+from fuzz.mutate import READERS, fuzz, inputs, saved
 from judged.errors import JudgedError, Unreadable
 from judged.io.vectors import read_vectors
 
@@ -59,3 +66,34 @@ def test_a_file_on_which_the_library_of_hdf5_hangs_is_refused(tmp_path: Path) ->
     with pytest.raises(Unreadable, match="did not finish within 15 s"):
         read_vectors(path)
     assert time.monotonic() - started < 40
+
+
+PARTS: list[object] = [None, [], {}, "", "x", "NaN", 0, -1, 1.5, 10**30, True, [1], [[]], {"a": 1}, ["x"] * 3]
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["evaluations", "comparison"])
+@pytest.mark.filterwarnings("ignore")
+def test_an_edited_result_is_shown_or_refused(tmp_path: Path, number: int) -> None:
+    """One part of a saved result becomes another: it is damaged, or what it shows fits together."""
+    document, rng, refused = json.loads(saved()[number]), random.Random(4), 0  # noqa: S311 - no secret
+    places = list(list_places(document["state"]))
+    for _ in range(200):
+        edited = json.loads(json.dumps(document))
+        *path, last = rng.choice(places)
+        holder = reduce(getitem, path, edited["state"])
+        holder[last] = rng.choice(PARTS)
+        (tmp_path / "edited.json").write_text(json.dumps(edited))
+        try:
+            judged.load(tmp_path / "edited.json").render("csv")
+        except JudgedError:
+            refused += 1
+
+    assert 20 < refused < 180
+
+
+def list_places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the way to every part of a JSON value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in items:
+        yield (*place, name)
+        yield from list_places(part, (*place, name))

@@ -50,7 +50,7 @@ def test_the_compiled_part_is_sound_under_sanitizers(tmp_path: Path) -> None:
         for name in ("libasan.so", "libstdc++.so.6")  # the second for the exceptions of Arrow
     ]
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", WORK, str(source / "src"), str(ROOT / "tests"), "20"],
+        [sys.executable, "-W", "ignore", "-c", WORK, str(source / "src"), str(ROOT / "tests"), "8"],
         env={
             **os.environ,
             "LD_PRELOAD": " ".join(libraries),
