@@ -34,7 +34,7 @@ help:
 	@echo "make lint        linters, types and import contracts alone"
 	@echo "make docs        write the generated pages and the pictures anew"
 	@echo "make reliability  attack everything for some minutes, and write docs/reliability.md"
-	@echo "make bench       time judged beside its peers (set up in .venv-bench); minutes, and 1 GB of files"
+	@echo "make bench       time judged beside its peers (set up in .venv-bench); half an hour, and 3 GB of files"
 	@echo "make bench-quick the same at a twentieth of the size"
 	@echo "make clean       remove environments and everything that was built"
 

@@ -190,7 +190,7 @@ def test_what_programs_put_into_the_library_is_left_out(monkeypatch: pytest.Monk
     """A method that another package adds to a class, and a hook that a program replaces, change nothing."""
     before = find_entries(["logging", "sys"])
 
-    def shout(self: object) -> None:  # noqa: ARG001 - as a method has it
+    def shout(self: object) -> None:
         """Log a message in capitals, as no logger of the library does.
 
         This text is long enough to be a document of its own.
