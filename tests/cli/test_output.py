@@ -187,3 +187,15 @@ def test_explain_shows_the_text_of_the_query(invoke: Invoke, collection: Path) -
 
     assert result.stdout.startswith("AP of query q1 (the first question) in bm25: ")
     assert result.stderr.startswith("Protocol: trec_eval-9 #")
+
+
+def test_formulas_are_escaped_on_request(invoke: Invoke, collection: Path) -> None:
+    """On the screen and in files; without the option, cells are the ids as they are."""
+    (collection / "qrels.txt").write_text("=1+1 0 d1 1\n")
+    (collection / "sum.run").write_text("=1+1 Q0 d1 1 2.0 sum\n")
+    command = ("score", "qrels.txt", "sum.run", "-m", "AP", "--per-query", "--format", "csv", "--quiet")
+
+    assert invoke(*command).stdout.splitlines()[1] == "sum,=1+1,AP,1.0"
+    escaped = invoke(*command, "--escape-formulas", "-o", "sum.tsv")
+    assert escaped.stdout.splitlines()[1] == "sum,'=1+1,AP,1.0"
+    assert (collection / "sum.tsv").read_text().splitlines()[1] == "sum\t'=1+1\tAP\t1.0"
