@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import judged
+from fuzz import mutate
 from fuzz.kept import KEPT
 from fuzz.mutate import READERS, fuzz, inputs, saved
 from judged.errors import JudgedError, Unreadable
@@ -97,3 +98,11 @@ def list_places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, 
     for name, part in items:
         yield (*place, name)
         yield from list_places(part, (*place, name))
+
+
+def test_no_public_reader_is_left_out() -> None:
+    """Whatever `judged` offers to read files with is among the readers that are fuzzed."""
+    offered = {name for name in judged.__all__ if name.startswith("read_")} | {"load"}
+    fuzzed = Path(mutate.__file__).read_text(encoding="utf-8")
+
+    assert [name for name in sorted(offered) if name not in fuzzed] == []
