@@ -81,6 +81,28 @@ def test_an_output_that_is_an_input_is_refused(files: Path, command: list[str]) 
     assert (files / "in.csv").read_text(encoding="utf-8").startswith("query,document")
 
 
+def test_a_file_that_settings_name_is_an_input_too(tmp_path: Path) -> None:
+    """Judgments of a study and scores of a gate are not overwritten by the output."""
+    judgments, scores = '{"q1": {"d1": 1}}', '{"q1": {"d1": 1.0}}'
+    (tmp_path / "qrels.json").write_text(judgments)
+    (tmp_path / "a.json").write_text(scores)
+    (tmp_path / "gates.yaml").write_text("gates: [{qrels: qrels.json, run: a.json, baseline: a.json}]\n")
+    (tmp_path / "docs.jsonl").write_text('{"id": "d1", "text": "a cat"}\n')
+    (tmp_path / "queries.tsv").write_text("q1\tcats\n")
+    collection = "{documents: docs.jsonl, queries: queries.tsv, judgments: qrels.json}"
+    (tmp_path / "study.yaml").write_text(f"collection: {collection}\nsystems: [{{name: w, search: bm25}}]\n")
+    for command, output in (
+        (["gate", "--config", "gates.yaml"], "a.json"),
+        (["run", "study.yaml"], "qrels.json"),
+    ):
+        done = run(*command, "-o", output, cwd=tmp_path)
+
+        assert done.returncode == 2
+        assert f"`{output}` is an input of this command" in done.stderr
+    assert (tmp_path / "qrels.json").read_text() == judgments
+    assert (tmp_path / "a.json").read_text() == scores
+
+
 def test_a_file_keeps_its_mode(tmp_path: Path) -> None:
     """A private file does not become readable to all; a new one follows the umask."""
     private, new = tmp_path / "private", tmp_path / "new"

@@ -167,6 +167,9 @@ def command(
     if config is not None:
         _check_config_alone(click.get_current_context())
         file = read_gates(config)
+        refuse_inputs(
+            output.paths, [path for gate in file.gates for path in (gate.qrels, gate.run, gate.baseline)]
+        )
         gates, chosen = [_try_gate(gate) for gate in file.gates], _read_code(file.inconclusive, config)
     elif run is None and qrels is not None and baseline is not None and _is_benchmark(qrels):
         gates = _gate_benchmarks(qrels, baseline, alpha)

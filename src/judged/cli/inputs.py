@@ -103,9 +103,10 @@ def check_standard_input(paths: list[str]) -> None:
         raise click.UsageError(msg)
 
 
-def refuse_inputs(outputs: Iterable[str | Path]) -> None:
-    """Raise `UsageError` if a file to be written is also one that the command reads."""
-    inputs = [path for path in _list_inputs() if path != STANDARD_INPUT and Path(path).exists()]
+def refuse_inputs(outputs: Iterable[str | Path], named: Iterable[str] = ()) -> None:
+    """Raise `UsageError` if a file to be written is also one that the command reads, or a file of its settings names."""
+    read = (*_list_inputs(), *named)
+    inputs = [path for path in read if path != STANDARD_INPUT and Path(path).exists()]
     for output in map(Path, outputs):
         for path in inputs:
             if output.exists() and output.samefile(path):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judged.cli.inputs import refuse_inputs
 from judged.cli.options import difference_options, output_options, query_options
 from judged.cli.output import OutputOptions, emit, split_output
 from judged.cli.progress import Progress
@@ -99,6 +100,7 @@ def command(
     if not dry_run:
         prepare_folder(folder)
     inputs = open_study(spec, folder)
+    refuse_inputs(output.paths, [file.path for file in inputs.files])
     if dry_run:
         _print_plan(inputs, cache)
         return
