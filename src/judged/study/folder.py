@@ -35,7 +35,7 @@ CONTENTS = {
     "study.yaml": "the study; change it and run it again",
     "collection": "documents, queries and judgments, in BEIR's layout",
     "manifest.json": "versions, seed, machine, and the SHA-256 of every file",
-    ANSWERS: "what is finished; a study that is run again into this folder goes on from there",
+    ANSWERS: "what is finished; a study that is run again into this folder resumes from there",
 }
 """What a folder of results may hold, as its README says it."""
 
