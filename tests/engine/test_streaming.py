@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pyarrow as pa
@@ -383,6 +384,26 @@ def test_the_command_shows_rows_per_second_of_whatever_is_streamed(
     CliRunner().invoke(command, ["score", "qrels.txt", *arguments], catch_exceptions=False)
 
     assert shown == [rate]
+
+
+@pytest.mark.parametrize("engine", ["local", "streaming"])
+def test_unjudged_queries_cost_no_more_than_their_rows(engine: Any, tmp_path: Path) -> None:
+    """A table of 120,000 queries of five rows, one of them judged: naming the others must not look at all rows again."""
+    numbers = range(600_000)
+    columns = {
+        "query": [f"q{number // 5}" for number in numbers],
+        "document": [f"d{number}" for number in numbers],
+        "score": [float(-number) for number in numbers],
+    }
+    pq.write_table(pa.table(columns), tmp_path / "run.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream, "BLOCK_ROWS", 1 << 20)
+        began = process_time()
+        found = judged.evaluate({"q0": {"d1": 1}}, tmp_path / "run.parquet", "RR", engine=engine)
+
+    assert process_time() - began < 5  # one; many more where each name takes a look at every row
+    assert found["RR"] == 0.5
+    assert len(found.counts.unjudged_queries) == 119_999
 
 
 MEASURE_MEMORY = """

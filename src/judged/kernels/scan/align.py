@@ -21,7 +21,7 @@ from judged.arrays import Bytes, Floats, Ints
 from judged.kernels.scan import scanner
 from judged.kernels.scan.compiled import load_compiled, load_scanner
 from judged.kernels.scan.scanner import KEPT, KINDS, NAN, REPEATED, Part
-from judged.kernels.scan.strings import Strings, distinct
+from judged.kernels.scan.strings import distinct
 from judged.kernels.scan.text import find_line_end
 
 __all__ = [
@@ -250,7 +250,8 @@ def scan_columns(
         return _to_part(engine.scan_columns(flat, *columns, ranges, query=number, **options))
 
     def name(begin: int) -> str:
-        return Strings.from_offsets(*query).at(begin).decode(errors="replace")
+        data, offset = query
+        return bytes(data[offset[begin] : offset[begin + 1]]).decode(errors="replace")
 
     cuts = [*range(0, len(score), STRETCH_ROWS), len(score)] if len(score) else []
     stretches = [np.array([cut]) for cut in pairwise(cuts)]
