@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 
 HERE = Path(__file__).parent
 PICTURES = {
-    "report-study": ("#/study", False, 930),
+    "report-study": ("#/study", False, 940),
     "report-leaderboard": ("#/leaderboard", False, 640),
     "report-queries": ("#/queries?a=hybrid", True, 700),
     "report-query": ("#/query?a=hybrid", False, 700),

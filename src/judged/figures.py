@@ -113,7 +113,10 @@ def draw_scatter(
     """Draw named points: `name`, `x`, `y`, and optionally `low`, `high`, `size` and `filled`."""
     horizontal, vertical = _quantitative("x", x), _quantitative("y", y)
     scale = {"zero": False, "range": [60, 420]}
-    sized: Spec = {"size": {"field": "size", "type": "quantitative", "scale": scale, "title": size}}
+    legend = {"tickCount": 3}
+    sized: Spec = {
+        "size": {"field": "size", "type": "quantitative", "scale": scale, "title": size, "legend": legend}
+    }
     interval: Spec = {
         "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
         "mark": {"type": "rule", "color": FAINT, "strokeWidth": 1.5},
