@@ -113,6 +113,7 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/sessions.py --write benchmarks/SESSIONS.md
 	$(BENCH)/bin/python benchmarks/traces.py --write benchmarks/TRACES.md
 	$(BENCH)/bin/python benchmarks/dedup.py --write benchmarks/DEDUP.md
+	$(BENCH)/bin/python benchmarks/fusion.py --write benchmarks/FUSION.md
 	$(BENCH)/bin/python benchmarks/report.py --write benchmarks/REPORT.md
 	$(BENCH)/bin/python benchmarks/index.py --write benchmarks/INDEX.md
 	$(BENCH)/bin/python benchmarks/spark.py --write benchmarks/SPARK.md
