@@ -250,16 +250,20 @@ def draw_lines(points: Sequence[Record], *, name: str, title: str, x: str, y: st
     return _figure(name, title, note, chart)
 
 
+_GROUPS: Spec = {
+    "field": "group",
+    "type": "nominal",
+    "title": None,
+    "sort": None,
+    "axis": {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 8},
+}
+"""The groups of bars, one below the other, in the order given."""
+
+
 def draw_bars(bars: Sequence[Record], *, name: str, title: str, value: str, note: str = "") -> Figure:
     """Draw groups of horizontal bars: `group`, `name`, `value`, and optionally `low` and `high`."""
     place: Spec = {
-        "y": {
-            "field": "group",
-            "type": "nominal",
-            "title": None,
-            "sort": None,
-            "axis": {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 8},
-        },
+        "y": _GROUPS,
         "yOffset": {"field": "name", "sort": None},
         "x": {"field": "value", "type": "quantitative", "title": value},
     }
@@ -294,13 +298,7 @@ def draw_stacked_bars(bars: Sequence[Record], *, name: str, title: str, value: s
     """Draw a horizontal bar for each `group`, made of parts: `name` and `value`, in the order given."""
     names = list(dict.fromkeys(bar["name"] for bar in bars))
     place: Spec = {
-        "y": {
-            "field": "group",
-            "type": "nominal",
-            "title": None,
-            "sort": None,
-            "axis": {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 8},
-        },
+        "y": _GROUPS,
         "x": {"field": "value", "type": "quantitative", "title": value, "aggregate": "sum"},
     }
     layers: list[Spec] = [

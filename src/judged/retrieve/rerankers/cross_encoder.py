@@ -4,38 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Annotated, Any, ClassVar, Literal
-
-import msgspec
+from typing import Any
 
 from judged._optional import need
 from judged.retrieve.encoders.models import ModelFolder, find_model, load_quietly
 from judged.retrieve.rerankers.function import score_texts
-from judged.retrieve.rerankers.reranker import RerankSpec
+from judged.retrieve.rerankers.reranker import ModelRerankSpec
 from judged.retrieve.stage import Query, Ranked, StageFailed, Workshop
 from judged.retrieve.vectors import VectorSpace
 
 __all__ = ["CrossEncoder"]
 
 
-class CrossEncoder(RerankSpec, frozen=True, kw_only=True, tag="cross-encoder"):
+class CrossEncoder(ModelRerankSpec, frozen=True, kw_only=True, tag="cross-encoder"):
     """A cross-encoder of sentence-transformers; the score is the model's output before any activation."""
-
-    model: str
-    """A folder, a hub id, or `package:NAME/FOLDER`."""
-    revision: str | None = None
-    """Branch, tag or commit of the hub."""
-    weights: Literal["trained", "random"] = "trained"
-    """`random`: build the architecture of the model's configuration without training."""
-    seed: int = 0
-    """Random seed of random weights."""
-    batch: Annotated[int, msgspec.Meta(ge=1)] = 32
-    """How many documents are scored at a time."""
-    max_length: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    """Tokens that are read of query and document together; None takes the model's limit."""
-    device: str = "cpu"
-
-    extra: ClassVar[str] = "encoders"
 
     def load(self, workshop: Workshop, space: VectorSpace | None) -> _PairScorer:  # noqa: ARG002 - texts alone
         """Load the model, or build it untrained if random weights are asked for."""

@@ -14,44 +14,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any
 
-import msgspec
 import numpy as np
 
 from judged.arrays import Ints
 from judged.retrieve.cosine import normalise_rows
 from judged.retrieve.encoders.transformers import Transformers
 from judged.retrieve.rerankers.function import score_texts
-from judged.retrieve.rerankers.reranker import RerankSpec
+from judged.retrieve.rerankers.reranker import ModelRerankSpec
 from judged.retrieve.stage import Matrix, Query, Ranked, StageFailed, Workshop
 from judged.retrieve.vectors import VectorSpace
 
 __all__ = ["MaxSim"]
 
 
-class MaxSim(RerankSpec, frozen=True, kw_only=True, tag="maxsim"):
+class MaxSim(ModelRerankSpec, frozen=True, kw_only=True, tag="maxsim"):
     """MaxSim over token vectors of a transformer (Khattab and Zaharia 2020).
 
     The vectors of all documents are computed when the system is built and kept in memory in float16: 2 bytes for each
     token and dimension, about 150 MB for 1,000 documents of 200 tokens and 384 dimensions.
     """
-
-    model: str
-    """A folder, a hub id, or `package:NAME/FOLDER`."""
-    revision: str | None = None
-    """Branch, tag or commit of the hub."""
-    weights: Literal["trained", "random"] = "trained"
-    """`random`: build the architecture of the model's configuration without training."""
-    seed: int = 0
-    """Random seed of random weights."""
-    batch: Annotated[int, msgspec.Meta(ge=1)] = 32
-    """How many documents are encoded at a time; no vector depends on it."""
-    max_length: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    """Tokens that are read of a text; None takes the model's limit."""
-    device: str = "cpu"
-
-    extra: ClassVar[str] = Transformers.extra
 
     def load(self, workshop: Workshop, space: VectorSpace | None) -> _TokenMatcher:  # noqa: ARG002 - texts alone
         """Load the model, and encode the tokens of all documents."""

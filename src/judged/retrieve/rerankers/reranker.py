@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Protocol
+from typing import Annotated, ClassVar, Literal, Protocol
 
 import msgspec
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from judged.retrieve.stage import Query, Ranked, Reranker, StageFailed, StageSpec, Workshop
 from judged.retrieve.vectors import VectorSpace
 
-__all__ = ["RERANKING", "HeadReranker", "Orderer", "RerankSpec", "check_scores"]
+__all__ = ["RERANKING", "HeadReranker", "ModelRerankSpec", "Orderer", "RerankSpec", "check_scores"]
 
 RERANKING = "reranking"
 """The stage in which results are reranked."""
@@ -46,6 +46,26 @@ class RerankSpec(StageSpec, frozen=True, kw_only=True):
     def load(self, workshop: Workshop, space: VectorSpace | None) -> Orderer:
         """Return what orders the first results."""
         raise NotImplementedError
+
+
+class ModelRerankSpec(RerankSpec, frozen=True, kw_only=True):
+    """What rerankers with a transformer have in common."""
+
+    extra: ClassVar[str] = "encoders"
+
+    model: str
+    """A folder, a hub id, or `package:NAME/FOLDER`."""
+    revision: str | None = None
+    """Branch, tag or commit of the hub."""
+    weights: Literal["trained", "random"] = "trained"
+    """`random`: build the architecture of the model's configuration without training."""
+    seed: int = 0
+    """Random seed of random weights."""
+    batch: Annotated[int, msgspec.Meta(ge=1)] = 32
+    """How many documents are read at a time; no score depends on it."""
+    max_length: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """Tokens that are read of a text, or of query and document together; None takes the model's limit."""
+    device: str = "cpu"
 
 
 class HeadReranker:
