@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,7 +36,7 @@ run_sweep(make_dataset(vectors), builds, Workload(repeats=1, warmup=0, clients=(
 STUDY = """
 import sys, time
 from judged.study.run import run_study
-run_study("study.yaml", output="out", progress=lambda done, total, what: time.sleep(0.005))
+run_study("study.yaml", output="out", progress=lambda done, total, what: time.sleep(0.03))
 """
 
 
@@ -61,7 +62,8 @@ def kill_at_random(
         while len(units()) < goal and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.005)
         time.sleep(rng.uniform(0, 0.15) if goal else rng.uniform(0, 1.5))
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it was done before the last kill
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         seen.append(units())
     subprocess.run(command, cwd=folder, env=variables, check=True, timeout=600)
