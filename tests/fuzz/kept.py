@@ -10,6 +10,7 @@ _NPY, _NPZ, _PARQUET = (vectors(extension)[0] for extension in (".npy", ".npz", 
 
 KEPT: tuple[tuple[str, bytes], ...] = (
     ("labels", b'query,document,score\nq1,d1,1.5\n"q,2","d"!2",0\nq3,,7\n'),
+    ("labels", b"query,document,score\nq1,d1," + b"1" * 5_000 + b"\n"),
     ("routing decisions", b'query,chosen,optimal\nq1,a,b\nq2,b,"'),
     ("timings", b'system,seconds\na,"1\n"2,3\n'),
     ("scores of other tools", b'query,document,score\nq1,d1,\x8f.5\n"q,2","d""2",0\n'),

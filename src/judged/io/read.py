@@ -18,7 +18,7 @@ from judged.io.sheet import read_sheet
 from judged.io.sniff import Format, Kind, kind_of_columns
 from judged.io.table import RawTable, Table, from_rows, open_path, read_file, read_raw, read_table
 from judged.problem import Problem
-from judged.tables.columns import as_values
+from judged.tables.columns import MOST_DIGITS, as_values
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 from judged.tables.schema import (
@@ -186,7 +186,7 @@ def read_labels(source: LabelsLike, *, name: str | None = None) -> Labels:
 
 def _to_gain(text: str) -> int | str:
     """Return a gain that a person wrote; what is no whole number stays, and is refused with its row."""
-    return int(text) if text.strip().isdecimal() else text
+    return int(text) if text.strip().isdecimal() and len(text) <= MOST_DIGITS else text
 
 
 def read_timings(source: TimingsLike, *, name: str | None = None) -> Timings:

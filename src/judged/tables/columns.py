@@ -18,6 +18,7 @@ from judged.errors import BadInput
 from judged.problem import Problem, Problems
 
 __all__ = [
+    "MOST_DIGITS",
     "Column",
     "add_repeats",
     "as_ids",
@@ -41,6 +42,8 @@ Column: TypeAlias = Any
 """A list, or anything that Arrow can read as a column."""
 
 FLOAT_HINT = "ids held as floats have lost digits; read that column as text, or cast it to whole numbers"
+MOST_DIGITS = 18
+"""Whole numbers of more digits are beyond every range, and Python refuses to parse very long ones."""
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64()}
 
 
@@ -308,7 +311,8 @@ def _to_number(value: Any) -> float:
 def _parse_whole(value: object, *, text: bool, floats: bool) -> int | None:
     if text and isinstance(value, str):
         bare = value.strip()
-        return int(bare) if bare.isascii() and bare.isdigit() else None
+        digits = bare.lstrip("0") or bare[-1:]
+        return int(digits) if bare.isascii() and bare.isdigit() and len(digits) <= MOST_DIGITS else None
     if floats and isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
