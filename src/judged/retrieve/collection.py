@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -62,9 +62,19 @@ class Collection:
     @cached_property
     def digest(self) -> str:
         """A hash of the documents, ids and texts."""
-        found = hashlib.sha256()
-        for document, text in zip(self.documents, self.texts, strict=True):
-            for part in (document, text):
-                data = part.encode("utf-8", "surrogatepass")
-                found.update(len(data).to_bytes(8, "little") + data)
-        return found.hexdigest()
+        return _hash_pairs(zip(self.documents, self.texts, strict=True))
+
+    @cached_property
+    def query_digest(self) -> str:
+        """A hash of the queries, ids and texts."""
+        return _hash_pairs(self.queries.items())
+
+
+def _hash_pairs(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return a hash of ids and texts, each with its length, so that no two lists of pairs look alike."""
+    found = hashlib.sha256()
+    for pair in pairs:
+        for part in pair:
+            data = part.encode("utf-8", "surrogatepass")
+            found.update(len(data).to_bytes(8, "little") + data)
+    return found.hexdigest()

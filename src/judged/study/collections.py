@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from judged.study.specification import DEMO, CollectionSpec, StudySpec
 from judged.tables.judgments import Judgments
 
 __all__ = [
-    "hash_queries",
     "list_inputs",
     "make_demo_collection",
     "read_collection",
@@ -143,16 +141,6 @@ def list_inputs(spec: CollectionSpec | str) -> tuple[InputFile, ...]:
         InputFile("queries", queries),
         InputFile("documents", documents),
     )
-
-
-def hash_queries(collection: Collection) -> str:
-    """Return a hash of the queries, ids and texts."""
-    found = hashlib.sha256()
-    for pair in collection.queries.items():
-        for part in pair:
-            data = part.encode("utf-8", "surrogatepass")
-            found.update(len(data).to_bytes(8, "little") + data)
-    return found.hexdigest()
 
 
 def split_queries(spec: StudySpec, collection: Collection) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -18,7 +18,6 @@ from judged.retrieve.stage import search_current_folder
 from judged.retrieve.system import SystemSpec
 from judged.retrieve.vectors import VectorCache
 from judged.study.answers import AnswerLog
-from judged.study.collections import hash_queries
 from judged.study.specification import StudySpec
 from judged.tables.judgments import Judgments
 from judged.wording import counted
@@ -104,7 +103,7 @@ def plan_systems(spec: StudySpec, collection: Collection, folder: Path) -> list[
     subject = {
         "format": FORMAT,
         "documents": collection.digest,
-        "queries": hash_queries(collection),
+        "queries": collection.query_digest,
         "depth": spec.depth,
         "versions": list_versions(),
     }

@@ -13,14 +13,12 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Protocol
 
+from judged.retrieve.searchers.searcher import RETRIEVAL
 from judged.retrieve.stage import Query, Ranked, Searcher, StageFailed, StageSpec, Workshop
 from judged.retrieve.vectors import VectorSpace
 from judged.wording import counted
 
-__all__ = ["RETRIEVAL", "ExistingSystem", "Found", "RetrieveSpec", "Source", "read_id", "read_score"]
-
-RETRIEVAL = "retrieval"
-"""The stage in which a system is asked."""
+__all__ = ["ExistingSystem", "Found", "RetrieveSpec", "Source", "read_id", "read_score"]
 
 Found = tuple[str, float | None]
 """A document, and its score if the system gives one."""
