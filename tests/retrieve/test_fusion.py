@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations_with_replacement, permutations, product
+from operator import mul
 from pathlib import Path
 from statistics import fmean, median, pstdev
 from typing import Any
@@ -16,7 +18,7 @@ from hypothesis import given, strategies as st
 
 import judged
 from judged.errors import BadInput, JudgedError, UnknownName
-from judged.retrieve.fusion import METHODS, NORMALISATIONS, fuse
+from judged.retrieve.fusion import METHODS, NORMALISATIONS, _count_wins, fuse
 
 GOLDEN = json.loads((Path(__file__).parent / "ranx.json").read_text(encoding="utf-8"))
 
@@ -123,7 +125,7 @@ def copeland(one: str, everything: list[str], ranks: list[dict[str, int]], weigh
         votes = Fraction(0)
         for rank, weight in zip(ranks, weights, strict=True):
             mine, its = rank.get(one, math.inf), rank.get(other, math.inf)
-            votes += Fraction(weight) * ((mine < its) - (mine > its))
+            votes += Fraction(repr(weight)) * ((mine < its) - (mine > its))
         if other != one:
             wins += Fraction((votes > 0) + (votes >= 0), 2)
     return float(wins)
@@ -148,13 +150,54 @@ def test_every_method_equals_its_definition(method: str, runs: list[Lists], how:
         assert list(scores) == sorted(scores, key=lambda one: (scores[one], one.encode()), reverse=True)
 
 
-@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.needs_weights])
-@given(runs=RUNS)
-def test_the_order_of_the_runs_does_not_matter(method: str, runs: list[Lists]) -> None:
-    """To the last bit, so documents that only swapped their ranks between runs are tied."""
-    first = to_lists(fuse(runs, method=method))
+@pytest.mark.parametrize("method", METHODS)
+@given(
+    runs=RUNS,
+    weights=st.none() | st.lists(st.integers(1, 10).map(lambda tenths: tenths / 10), min_size=4, max_size=4),
+)
+def test_the_order_of_the_runs_does_not_matter(
+    method: str, runs: list[Lists], weights: list[float] | None
+) -> None:
+    """To the last bit, with any weights, so documents that only swapped their ranks between runs are tied."""
+    known = METHODS[method]
+    if known.needs_weights and weights is None:
+        weights = list(WEIGHTS)
+    given_weights = weights if known.weighted and weights is not None else None
+    numbers = range(len(runs))
 
-    assert all(to_lists(fuse(order, method=method)) == first for order in list(permutations(runs))[1:6])
+    def fuse_in(order: Sequence[int]) -> list[tuple[str, list[tuple[str, float]]]]:
+        chosen = None if given_weights is None else [given_weights[number] for number in order]
+        fused = to_lists(fuse([runs[number] for number in order], method=method, weights=chosen))
+        return sorted((query, list(scores.items())) for query, scores in fused.items())
+
+    assert all(fuse_in(order) == fuse_in(numbers) for order in list(permutations(numbers))[1:6])
+
+
+def test_weights_that_add_up_to_the_same_are_a_draw_in_every_order() -> None:
+    """All draws of four runs with weights in tenths, whose sums as floats often differ in the last bit."""
+    tenths = range(1, 11)
+    draws = [
+        (signs, weights)
+        for weights in combinations_with_replacement(tenths, 4)
+        for signs in product((1, -1), repeat=4)
+        if sum(map(mul, signs, weights)) == 0
+    ]
+    for signs, weights in draws:
+        for order in permutations(range(4)):
+            ranks = [np.array([1.0, 2.0])[:: signs[number]] for number in order]
+            wins = _count_wins(ranks, [weights[number] / 10 for number in order])
+
+            assert wins.tolist() == [0.5, 0.5]
+
+    assert len(draws) > 400
+
+
+def test_weights_of_any_size_are_added_exactly() -> None:
+    """Also where their ratio exceeds the range of an integer of 64 bits: the smallest weight decides a draw."""
+    first, second = np.array([1.0, 2.0]), np.array([2.0, 1.0])
+
+    assert _count_wins([first, second, first], [1.0, 1.0, 1e-300]).tolist() == [1.0, 0.0]
+    assert _count_wins([first, second, second], [1.0, 1.0, 1e-300]).tolist() == [0.0, 1.0]
 
 
 @given(runs=RUNS, depth=st.integers(1, 5))

@@ -15,6 +15,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -396,7 +397,7 @@ def fuse_condorcet(candidates: Candidates, values: Sequence[Floats], weights: Se
     """Condorcet: the number of candidates that more of the runs rank below a document than above (Copeland's score).
 
     A run prefers what it ranks higher, and what it has to what it lacks; between two that it lacks it has no vote. A
-    pair without majority counts ½ for both. Where majorities form no cycle, this is the order of Montague and Aslam's
+    pair without majority counts ½ for both; weights are added exactly, as the decimals that were written. Where majorities form no cycle, this is the order of Montague and Aslam's
     Condorcet-fuse (2002); where they do, theirs depends on the order of the input, and this does not.
     """
     order = np.argsort(candidates.query, kind="stable")
@@ -414,20 +415,36 @@ def fuse_condorcet(candidates: Candidates, values: Sequence[Floats], weights: Se
 
 def _count_wins(ranks: Sequence[Floats], weights: Sequence[float]) -> Floats:
     """Return how many others each candidate of one query beats; a draw is half a win."""
-    equal = len(set(weights)) == 1
-    kind = np.dtype(np.int8 if equal and len(ranks) < 128 else np.float64)
+    whole = _to_whole_numbers(weights)
+    # the smallest integer type that holds every lead; beyond 64 bits Python's own integers, which are slow but exact
+    kind = np.min_scalar_type(-sum(whole) - 1)
     many = len(ranks[0])
     wins = np.empty(many)
     for first in range(0, many, _STRETCH):
         rows = slice(first, first + _STRETCH)
         lead = np.zeros((len(ranks[0][rows]), many), dtype=kind)
-        for rank, weight in zip(ranks, weights, strict=True):
+        for rank, weight in zip(ranks, whole, strict=True):
             mine, other = rank[rows, None], rank[None, :]
             vote = (mine < other).view(np.int8) - (mine > other).view(np.int8)
-            lead += vote if equal else vote * weight
+            lead += np.multiply(vote, weight, dtype=kind)
         ahead, behind = np.count_nonzero(lead > 0, axis=1), np.count_nonzero(lead < 0, axis=1)
         wins[rows] = (many - 1 + ahead - behind) / 2.0
     return wins
+
+
+def _to_whole_numbers(weights: Sequence[float]) -> list[int]:
+    """Return whole numbers in the ratio of the weights, which are taken as the decimals that were written.
+
+    Sums of floats depend on their order, and 0.1 + 0.2 is not 0.3; sums of these numbers are exact.
+
+    >>> _to_whole_numbers([0.1, 0.2, 0.3])
+    [1, 2, 3]
+    """
+    exact = [Fraction(repr(weight)) for weight in weights]
+    scale = math.lcm(*(weight.denominator for weight in exact))
+    whole = [int(weight * scale) for weight in exact]
+    common = math.gcd(*whole)
+    return [weight // common for weight in whole]
 
 
 _STRETCH = 256
