@@ -49,14 +49,17 @@ def cases(
     extra: bool = True,
     relevant: bool = False,
     deep: int = 12,
+    empty: bool = False,
 ) -> Case:
-    """A case of one to four queries; `relevant` asks for a relevant document in each."""
+    """A case of one to four queries; `relevant` asks for a relevant document in each, `empty` allows empty results."""
     ids = [str(number) for number in range(1, 5)]
     judged = draw(st.lists(st.sampled_from(ids), min_size=1, max_size=4, unique=True))
     graded = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(grades), min_size=1, max_size=8)
     if relevant:
         graded = graded.filter(lambda grades: any(grade > 0 for grade in grades.values()))
-    scored = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(SCORES), min_size=1, max_size=deep)
+    scored = st.dictionaries(
+        st.sampled_from(DOCUMENTS), st.sampled_from(SCORES), min_size=0 if empty else 1, max_size=deep
+    )
     qrels = {query: draw(graded) for query in judged}
     pool = [query for query in ids if extra or query in qrels]
     found = draw(st.lists(st.sampled_from(pool), min_size=1, unique=True)) if missing or extra else judged

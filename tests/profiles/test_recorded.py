@@ -37,6 +37,14 @@ CASES: dict[str, Tables] = {
         {"1": {"a": 1, "b": 0}, "2": {"a": 0, "b": 0}},
         {"1": {"a": 2.0, "b": 1.0}, "2": {"a": 2.0, "b": 1.0}},
     ),
+    "M: a query whose only result is itself": (
+        {"1": {"a": 1, "b": 0}, "2": {"a": 1}},
+        {"1": {"a": 2.0, "b": 1.0}, "2": {"2": 3.0}},
+    ),
+    "N: a query with an empty list": (
+        {"1": {"a": 1, "b": 0}, "2": {"a": 1}},
+        {"1": {"a": 2.0, "b": 1.0}, "2": {}},
+    ),
     "D: unjudged above": (
         {"1": {"r1": 1, "n1": 0, "r2": 2, "n2": 0}},
         {"1": {"u1": 9.0, "u2": 8.0, "r1": 7.0, "n1": 6.0, "u3": 5.0, "r2": 4.0}},
@@ -101,6 +109,10 @@ RECORDED: list[tuple[str, str, str, float]] = [
     ("C3", "gdeval", "ndcg@10", 1.0000),
     ("C3", "msmarco", "MRR@10", 1.0000),
     ("C3", "beir", "NDCG@10", 0.5000),
+    ("M", "beir", "NDCG@3", 0.5000),
+    ("M", "beir", "P@3", 0.1667),
+    ("N", "beir", "NDCG@3", 0.5000),
+    ("N", "pytrec_eval", "map", 0.5000),
     ("D", "ir_measures", "RBP(rel=1)", 0.1935),
     ("D", "ranx", "rbp.80", 0.2591),
     ("E", "pytrec_eval", "bpref", 0.5000),

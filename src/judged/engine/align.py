@@ -27,7 +27,7 @@ from judged.measures.parse import parse_measures
 from judged.protocol import Protocol
 from judged.tables.columns import one_array, take, to_arrow, to_numpy
 from judged.tables.judgments import Judgments, order_intents
-from judged.tables.run import Mappings, Run
+from judged.tables.run import Run
 
 __all__ = ["RANKED", "RankedAlignment", "align", "read_judgments_for"]
 
@@ -86,7 +86,7 @@ def align(
     """Return the ranks of the judged documents in the run, under the protocol."""
     located = locate_judged(judgments, run, protocol, threads=threads, progress=progress)
     ranks = located.ranks
-    present = ranks.retrieved > 0
+    present = ranks.present
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
     without_relevant = keep & ~_find_relevant(judgments, protocol)
     if protocol.no_relevant == "skip":
@@ -97,6 +97,7 @@ def align(
         queries=int(keep.sum()),
         rows=ranks.rows,
         missing=located.missing,
+        empty=int((present & (ranks.retrieved == 0)).sum()),
         judged_queries=len(present),
         zero_relevant=int((_read_grades(judgments, protocol) == 0).sum()) if protocol.rel <= 0 else 0,
         unjudged_queries=ranks.unjudged_queries,
@@ -121,16 +122,10 @@ def align(
     return alignment
 
 
-def check_overlap(alignment: Alignment, system: object, run: str) -> None:
-    """Raise `MissingQueries` if a run has results for no judged query at all: its values would all be 0.
-
-    A dict may say that nothing was found, with a query and no documents: then it was asked, and 0 is its value.
-    """
+def check_overlap(alignment: Alignment, run: str) -> None:
+    """Raise `MissingQueries` if a run has none of the judged queries at all: its values would all be 0."""
     counts = alignment.counts
     if not isinstance(counts, RunCounts) or not 0 < counts.judged_queries == len(counts.missing):
-        return
-    source = getattr(system, "source", None)
-    if isinstance(source, Mappings) and not source.mapping.keys().isdisjoint(counts.missing):
         return
     some, judged = ", ".join(counts.missing[:3]), len(counts.missing)
     if not counts.rows and not counts.unjudged_queries:

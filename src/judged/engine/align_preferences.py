@@ -58,7 +58,7 @@ def align_preferences(
     documents = preferences.documents
     located = locate_judged(documents, run, protocol, threads=threads, progress=progress)
     ranks = located.ranks
-    present = ranks.retrieved > 0
+    present = ranks.present
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
     rows = keep[preferences.query]
     pairs = _make_pairs(preferences, rows, protocol)
@@ -151,6 +151,7 @@ def _count(preferences: Preferences, located: Located, keep: Flags, *, reversed_
         queries=int(keep.sum()),
         rows=ranks.rows,
         missing=located.missing,
+        empty=int((ranks.present & (ranks.retrieved == 0)).sum()),
         judged_queries=len(located.ranks.retrieved),
         unjudged_queries=ranks.unjudged_queries,
         tied_documents=tied_documents,

@@ -24,7 +24,9 @@ class RunCounts:
     rows: int = 0
     """Rows of the run that were read."""
     missing: tuple[str, ...] = ()
-    """Judged queries without results."""
+    """Judged queries that the run does not have."""
+    empty: int = 0
+    """Judged queries that the run has without results."""
     judged_queries: int = 0
     """Queries with judgments."""
     zero_relevant: int = 0
@@ -62,6 +64,12 @@ class RunCounts:
             add(
                 "missing-queries", f"judged queries that are missing from the run ({outcome})", value, message
             )
+        if self.empty:
+            fact, message = (
+                f"{queries} of the run without any result: scored 0"
+                for queries in ("queries", counted(self.empty, "query"))
+            )
+            add("empty-results", fact, f"{self.empty:,}", message)
         if self.unjudged_queries:
             outcome, names = protocol.outcome("unjudged_queries"), _name(self.unjudged_queries)
             queries = counted(len(self.unjudged_queries), "query")
@@ -101,8 +109,9 @@ class RunCounts:
     def _doubts(self, protocol: Protocol) -> list[Note]:
         """Return the notes that put all numbers in doubt."""
         found = []
-        if 2 * len(self.missing) > self.judged_queries > 0:
-            share = f"{self.judged_queries - len(self.missing):,} of {counted(self.judged_queries, 'judged query')}"
+        without = len(self.missing) + self.empty
+        if 2 * without > self.judged_queries > 0:
+            share = f"{self.judged_queries - without:,} of {counted(self.judged_queries, 'judged query')}"
             message = f"the run has results for only {share}: are these the right judgments?"
             fact = "only a few of the judged queries have results; are these the right judgments?"
             found.append(Note(FEW_QUERIES, "warning", message, fact, share))

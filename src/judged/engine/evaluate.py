@@ -278,7 +278,7 @@ def _evaluate(
         for protocol, measures in plan.groups.items()
     }
     for alignment in alignments.values():
-        check_overlap(alignment, system, getattr(system, "name", None) or name or family.input_roles[1])
+        check_overlap(alignment, getattr(system, "name", None) or name or family.input_roles[1])
     found = next(iter(alignments.values())).name or getattr(system, "name", None) or family.input_roles[1]
     files = (
         replace(file, system=name or found) if file.role == family.input_roles[1] else file for file in inputs

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from judged.arrays import Ints
 from judged.errors import SHOWN, BadInput, MissingQueries, Unreadable
 from judged.kernels.scan.align import (
     Aligned,
@@ -48,7 +50,7 @@ class Located:
 
     ranks: Aligned
     missing: tuple[str, ...]
-    """Judged queries that the run has no results for."""
+    """Judged queries that the run does not have."""
     notes: tuple[str, ...] = ()
     """What was found in the rows of the run."""
 
@@ -84,7 +86,7 @@ def locate_judged(
         raise_run_problems(ranks, ready)
         removed = ready.source.self_matches if isinstance(ready.source, Columns) else 0
         notes = ready.notes
-    missing = tuple(take(judgments.queries, np.flatnonzero(ranks.retrieved == 0)).to_pylist())
+    missing = tuple(take(judgments.queries, np.flatnonzero(~ranks.present)).to_pylist())
     if missing and protocol.missing == "error":
         msg = f"{run.name} has no results for {len(missing):,} judged queries: {', '.join(missing[:5])}"
         raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
@@ -120,16 +122,22 @@ def _rank_by_row(run: Run) -> Run:
 
 
 def _remove_self_matches(run: Run) -> Run:
-    """Remove documents that have the id of their query, and count them."""
+    """Remove documents that have the id of their query, and count them.
+
+    A query whose only result is itself stays in the run, without results.
+    """
     source = _columns(run)
     other = call("not_equal", source.query, source.document)
     kept = np.flatnonzero(to_numpy(other))
+    removed = source.query.filter(call("invert", other))
     columns = Columns(
         source.query.filter(other),
         source.document.filter(other),
         source.score[kept],
         place=lambda row: source.place(int(kept[row])),
-        self_matches=len(source.score) - len(kept),
+        self_matches=len(removed),
+        # too many are named here: a query that keeps some rows is not empty, and the scan sees that
+        empty=removed if source.empty is None else pa.concat_arrays([source.empty, removed]),
     )
     return replace(run, source=columns if columns.self_matches else source)
 
@@ -175,7 +183,14 @@ def scan_run(
         with source.reading():
             return scan_text(index, text, **options)
     assert isinstance(source, Columns)  # noqa: S101 - dicts are not scanned
-    return scan_columns(index, to_bytes(source.query), to_bytes(source.document), source.score, **options)
+    scanned = scan_columns(index, to_bytes(source.query), to_bytes(source.document), source.score, **options)
+    return scanned if source.empty is None else scanned.add_empty(_find_queries(index, source.empty))
+
+
+def _find_queries(index: JudgedIndex, names: pa.Array) -> Ints:
+    """Return the numbers of those queries that are judged."""
+    ids = to_bytes(names)
+    return scan_columns(index, ids, ids, np.zeros(len(names))).blocks.query
 
 
 def _rules(protocol: Protocol) -> dict[str, Any]:

@@ -37,6 +37,5 @@ PROFILE = Profile(
         "A query of the run without judgments makes `evaluate_custom` raise KeyError.",
         "`R_cap@k` of a query without relevant documents divides by 0.",
         "`evaluate` deletes documents with their query's id from the dict that it is given.",
-        "A query whose dict of results is empty counts as 0; here it is missing.",
     ),
 )

@@ -47,7 +47,6 @@ PROFILE = Profile(
     caveats=(
         "Abstention (`nauc_…`), p-MRR, robustness and paired accuracy are not supported.",
         "A query of the run without judgments makes it raise KeyError.",
-        "A query whose dict of results is empty counts as 0; here it is missing.",
         "Before version 2.18 `mrr` ordered documents with equal scores as in the dict.",
     ),
 )

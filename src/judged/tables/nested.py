@@ -26,6 +26,8 @@ class Flat:
     number: Any = field(default_factory=list)
     cells: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
     """Row and column of every cell of a matrix."""
+    empty: list[object] = field(default_factory=list)
+    """The queries that have no rows."""
     notes: tuple[str, ...] = ()
 
     def locate(self, row: int) -> Place:
@@ -62,6 +64,7 @@ def flatten_mapping(mapping: Mapping[Any, Any], *, subject: str, number: str) ->
         list(chain.from_iterable(repeat(query, len(inner)) for query, inner in mapping.items())),
         list(chain.from_iterable(mapping.values())),
         list(chain.from_iterable(inner.values() for inner in mapping.values())),
+        empty=[query for query, inner in mapping.items() if not inner],
     )
 
 
@@ -78,6 +81,8 @@ def flatten_lists(lists: Mapping[object, object], *, subject: str, ordered: bool
             expected = "a list of document ids" + (", best first" if ordered else "")
             problems.add("bad-value", row, f"holds {_describe_type(ids)}, expected {expected}")
             continue
+        if not documents:
+            flat.empty.append(query)
         flat.query += [query] * len(documents)
         flat.document += documents
         flat.number += [float(-rank) for rank in range(1, len(documents) + 1)]
@@ -109,6 +114,7 @@ def flatten_matrix(ids: object, scores: object = None, *, subject: str) -> Flat:
         else documents.tolist(),
         number=-(column + 1.0) if scores is None else _check_scores(scores, matrix.shape, subject)[kept],
         cells=(row, column),
+        empty=np.setdiff1d(np.arange(rows), row).astype(str).tolist(),
         notes=(f"{dropped:,} negative ids of the matrix are padding: left out",) if dropped else (),
     )
 

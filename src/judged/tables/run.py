@@ -72,6 +72,8 @@ class Columns:
     """Returns the place of a row, for messages."""
     self_matches: int = 0
     """Rows that were removed because their document has the id of their query."""
+    empty: pa.Array | None = None
+    """Queries that the run may have without rows, as an empty dict says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,9 +160,14 @@ class Run:
 
     @classmethod
     def _from_flat(cls, flat: Flat, name: str) -> Run:
-        return cls.from_columns(
+        made = cls.from_columns(
             flat.query, flat.document, flat.number, name=name, notes=flat.notes, locate=flat.locate
         )
+        if not flat.empty:
+            return made
+        empty, _ = as_ids(flat.empty, name="query", problems=Problems(name, locate_row))
+        assert isinstance(made.source, Columns)  # noqa: S101 - `from_columns` makes nothing else
+        return replace(made, source=replace(made.source, empty=empty))
 
     def __repr__(self) -> str:
         return f"Run({self.name})"

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from judged.arrays import Bytes, Floats, Ints
+from judged.arrays import Bytes, Flags, Floats, Ints
 from judged.kernels.scan import scanner
 from judged.kernels.scan.compiled import load_compiled, load_scanner
 from judged.kernels.scan.scanner import KEPT, KINDS, NAN, REPEATED, Part
@@ -102,7 +102,9 @@ class Aligned:
     offset: Ints
     """Query `q` owns entries `offset[q]` to `offset[q + 1]`."""
     retrieved: Ints
-    """The number of documents that every query retrieved; 0 if it is missing from the run."""
+    """The number of documents that every query retrieved."""
+    present: Flags
+    """Whether the run has the query, with results or, like an empty dict, without."""
     rows: int = 0
     """The number of rows read."""
     unjudged_queries: tuple[str, ...] = ()
@@ -136,8 +138,9 @@ class Scanned:
         blocks = self.blocks
         owner = np.repeat(blocks.query, blocks.hits)
         order = np.argsort(owner, kind="stable") if (np.diff(owner) < 0).any() else slice(None)
-        retrieved = np.zeros(queries, dtype=np.int64)
+        retrieved, present = np.zeros(queries, dtype=np.int64), np.zeros(queries, dtype=bool)
         retrieved[blocks.query] = blocks.count
+        present[blocks.query] = True
         return Aligned(
             row=blocks.row[order],
             rank=blocks.rank[order],
@@ -145,6 +148,7 @@ class Scanned:
             tied=blocks.tied[order],
             offset=np.searchsorted(owner[order], np.arange(queries + 1)).astype(np.int64),
             retrieved=retrieved,
+            present=present,
             rows=self.rows,
             unjudged_queries=self.unjudged_queries,
             infinite=self.infinite,
@@ -153,6 +157,13 @@ class Scanned:
             problems=self.problems,
             counts=self.counts,
         )
+
+    def add_empty(self, queries: Ints) -> Scanned:
+        """Return the same with a block without results for each of the queries that has none yet."""
+        more = np.setdiff1d(queries, self.blocks.query)
+        nothing = np.zeros(len(more), dtype=np.int64)
+        empty = Part(query=more, begin=nothing, end=nothing, count=nothing, hits=nothing)
+        return replace(self, blocks=_concatenate([self.blocks, empty]))
 
     def without(self, queries: Ints) -> Scanned:
         """Return the same without the blocks of some queries."""
@@ -459,6 +470,9 @@ def align_mapping(
     if len(parts) > 1:  # the scanner orders hits by query and rank, the queries left over follow
         table = table[np.lexsort((table[:, 2], table[:, 0]))]
     known = set(queries)
+    present = count > 0
+    for q in np.flatnonzero(~present).tolist():
+        present[q] = queries[q] in run
     return Aligned(
         row=table[:, 1],
         rank=table[:, 2],
@@ -466,6 +480,7 @@ def align_mapping(
         tied=table[:, 4],
         offset=np.searchsorted(table[:, 0], np.arange(len(queries) + 1)).astype(np.int64),
         retrieved=count,
+        present=present,
         rows=int(count.sum()),
         unjudged_queries=tuple(str(query) for query in run if query not in known),
         infinite=infinite,
