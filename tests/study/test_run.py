@@ -293,6 +293,34 @@ def test_what_changes_between_passes_is_noted(desk: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "scores", ["[1.0] * 8", "[2.0, 2.0, *[1.0] * 6]", "[1e-9 - n * 1e-18 for n in range(8)]"]
+)
+@pytest.mark.parametrize("fused", [False, True])
+def test_what_a_system_returned_is_what_is_scored(desk: Path, scores: str, fused: bool) -> None:
+    """Whatever its scores: equal ones, or ones that differ in less than float32, keep the order of the list."""
+    (desk / "tied.py").write_text(
+        f"ids = {list(DOCUMENTS)!r}\n"
+        f"scores = {scores}\n"
+        "def find(text): return list(zip(ids, scores))\n"
+        "def again(text): return list(zip(ids, scores))\n"
+    )
+    systems: list[dict[str, Any]] = [
+        {"name": name, "retriever": {"type": "object", "object": f"tied:{name}"}}
+        for name in ("find", "again")
+    ]
+    if fused:
+        systems.append({"name": "both", "fuse": {"of": ["find", "again"]}})
+    run_study(study(*systems), output="out")
+    for system in systems:
+        made = judged.evaluate(JUDGMENTS, desk / "out" / "runs" / f"{system['name']}.run", "RR").per_query()
+        for query, value in made.by_query("RR").items():
+            relevant = {document for document, grade in JUDGMENTS[query].items() if grade > 0}
+            first = next(rank for rank, document in enumerate(DOCUMENTS, 1) if document in relevant)
+
+            assert value == pytest.approx(1 / first)
+
+
 def test_what_stages_say_is_noted() -> None:
     """A retriever without scores is ranked by its order, and a note says so."""
     asked = {"name": "asked", "retriever": {"type": "object", "object": "parts:retrieve"}}

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from judged.errors import JudgedError, UnknownName
 from judged.retrieve.clock import Clock
+from judged.tables.nested import keep_order
 
 if TYPE_CHECKING:
     from judged.retrieve.collection import Collection
@@ -102,6 +103,10 @@ class Ranked:
 
     def __iter__(self) -> Iterator[tuple[str, float]]:
         return zip(self.documents, self.scores, strict=True)
+
+    def in_order(self) -> Ranked:
+        """Return the same results with scores that fall along the list, so that a run keeps its order."""
+        return Ranked(self.documents, tuple(keep_order(self.scores)))
 
     def cut(self, depth: int) -> Ranked:
         """Return the first results."""

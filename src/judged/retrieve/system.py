@@ -279,10 +279,11 @@ class System:
             stage, gate = self.gate
             if not self.time(stage, query, lambda: gate.decide(query)):
                 return Answer(Ranked(), retrieved=False)
-        before, experts = self.find(query)
-        ranked = before
+        found, experts = self.find(query)
+        # whatever found them, what was returned is what is scored: ties must not be reordered later
+        ranked = before = found.in_order()
         for stage, reranker in self.rerankers:
-            ranked = self.time(stage, query, partial(reranker.rerank, query, ranked))
+            ranked = self.time(stage, query, partial(reranker.rerank, query, ranked)).in_order()
         return Answer(ranked.cut(self.depth), before.cut(self.depth) if self.rerankers else None, experts)
 
     def notes(self) -> list[str]:

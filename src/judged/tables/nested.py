@@ -1,10 +1,13 @@
-"""Dicts of dicts, dicts of lists and matrices of ids, flattened to columns of query, document and number."""
+"""Dicts of dicts, dicts of lists and matrices of ids, flattened to columns of query, document and number.
+
+A list is an order: `keep_order` is the rule that turns it into scores, for every input and every stage of a study.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,54 @@ from numpy.typing import NDArray
 from judged.errors import BadInput, WrongKind
 from judged.problem import Place, Problem, Problems
 
-__all__ = ["Flat", "flatten_lists", "flatten_mapping", "flatten_matrix", "has_text_queries", "need_mapping"]
+__all__ = [
+    "Flat",
+    "flatten_lists",
+    "flatten_mapping",
+    "flatten_matrix",
+    "has_text_queries",
+    "keep_order",
+    "need_mapping",
+]
+
+
+def keep_order(scores: Sequence[float | None]) -> list[float]:
+    """Return scores by which a list, best first, is ranked in its own order under every tie rule.
+
+    Scores that fall along the list stay as they are. One that equals the score before it, compared as float32 as
+    trec_eval does, becomes the next lower float32. If a score is missing or higher than the one before it, scores do not
+    describe the order (distances, say, rise), and results score −1, −2, … by position.
+
+    >>> keep_order([0.5, 0.25])
+    [0.5, 0.25]
+    >>> keep_order([None, None])
+    [-1.0, -2.0]
+    >>> keep_order([2.0, 2.0, 1.0])
+    [2.0, 1.9999998807907104, 1.0]
+    """
+    known = [float(score) for score in scores if score is not None]
+    positions = [-float(rank) for rank in range(1, len(scores) + 1)]
+    if len(known) < len(scores) or any(after > before for before, after in pairwise(known)):
+        return positions
+    with np.errstate(over="ignore"):
+        single = np.array(known).astype(np.float32)
+    falls = (single[1:] < single[:-1]).all() and np.isfinite(single).all()
+    if falls or np.isnan(single).any():  # readers report NaN with its place
+        return known
+    return _lower_ties(known, single) or positions
+
+
+def _lower_ties(scores: list[float], single: NDArray[np.float32]) -> list[float] | None:
+    """Return scores of which each is lower in float32 than the one before it; None if there is no lower number."""
+    lowest = np.float32(-np.inf)
+    last = np.float32(np.inf)
+    for at, score in enumerate(single):
+        last = score if score < last else np.nextafter(last, lowest)
+        if last is not score:
+            scores[at] = float(last)
+        if not np.isfinite(last):
+            return None
+    return scores
 
 
 @dataclass
@@ -85,7 +135,7 @@ def flatten_lists(lists: Mapping[object, object], *, subject: str, ordered: bool
             flat.empty.append(query)
         flat.query += [query] * len(documents)
         flat.document += documents
-        flat.number += [float(-rank) for rank in range(1, len(documents) + 1)]
+        flat.number += keep_order([None] * len(documents))
     problems.raise_if_any()
     return flat
 
@@ -93,8 +143,9 @@ def flatten_lists(lists: Mapping[object, object], *, subject: str, ordered: bool
 def flatten_matrix(ids: object, scores: object = None, *, subject: str) -> Flat:
     """Return the rows of a matrix of ids, a row for each query, without its padding.
 
-    Queries are called "0", "1", … by row; without scores, cells score −1, −2, … from the left. Negative
-    whole numbers are padding, as vector indexes fill rows that have too few answers.
+    Queries are called "0", "1", … by row. Rows are best first: scores keep their order (`keep_order`), and without
+    scores cells score −1, −2, … from the left. Negative whole numbers are padding, as vector indexes fill rows that
+    have too few answers.
     """
     matrix = _check_matrix(ids, "ids", subject)
     if matrix.dtype.kind not in "iuUTO":
@@ -107,16 +158,36 @@ def flatten_matrix(ids: object, scores: object = None, *, subject: str) -> Flat:
     row, column = np.divmod(kept, max(width, 1))
     dropped = matrix.size - len(kept)
     documents = flat[kept]
+    notes = [f"{dropped:,} negative ids of the matrix are padding: left out"] if dropped else []
+    number = -(column + 1.0)
+    if scores is not None:
+        number, rising = _keep_row_order(_check_scores(scores, matrix.shape, subject)[kept], row)
+        if rising:
+            rows_rise = "1 row rise" if rising == 1 else f"{rising:,} rows rise"
+            notes.append(f"the scores of {rows_rise} from left to right: positions count there, not scores")
     return Flat(
         query=pa.array(np.arange(rows)).cast(pa.large_string()).take(pa.array(row)),
         document=pa.array(documents).cast(pa.large_string())
         if matrix.dtype.kind in "iu"
         else documents.tolist(),
-        number=-(column + 1.0) if scores is None else _check_scores(scores, matrix.shape, subject)[kept],
+        number=number,
         cells=(row, column),
         empty=np.setdiff1d(np.arange(rows), row).astype(str).tolist(),
-        notes=(f"{dropped:,} negative ids of the matrix are padding: left out",) if dropped else (),
+        notes=tuple(notes),
     )
+
+
+def _keep_row_order(scores: NDArray[np.float64], row: NDArray[np.int64]) -> tuple[NDArray[np.float64], int]:
+    """Return scores that keep the order of every row, and the number of rows along which they rose."""
+    with np.errstate(over="ignore"):
+        single = scores.astype(np.float32)
+    same = row[1:] == row[:-1]
+    changed = np.unique(row[1:][same & ~(single[1:] < single[:-1])])
+    rising = np.unique(row[1:][same & (scores[1:] > scores[:-1])])
+    ends = np.searchsorted(row, np.stack((changed, changed + 1), axis=1))
+    for first, last in ends.tolist():
+        scores[first:last] = keep_order(scores[first:last].tolist())
+    return scores, len(rising)
 
 
 def has_text_queries(mapping: Mapping[object, object]) -> bool:

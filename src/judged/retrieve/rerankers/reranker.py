@@ -1,8 +1,6 @@
 """The seam of rerankers: how a study declares one, and what holds for the results of all of them.
 
-A reranker orders the first results of a ranking; the rest follow below them in their order. Each score is lower than
-the one before it, in float32 too, as which trec_eval compares scores: a run keeps the order whatever its reader does
-with ties.
+A reranker orders the first results of a ranking; the rest follow below them in their order.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, Protocol
 
 import msgspec
-import numpy as np
 
 from judged.retrieve.stage import Query, Ranked, Reranker, StageFailed, StageSpec, Workshop
 from judged.retrieve.vectors import VectorSpace
@@ -121,36 +118,15 @@ def check_scores(name: str, documents: Sequence[str], scores: Sequence[float]) -
 
 
 def join_rankings(head: Ranked, tail: Ranked) -> Ranked:
-    """Return one ranking, the tail below the head, in which every score is lower than the one before it.
+    """Return one ranking, the tail below the head, with scores that keep this order.
 
-    A tail that reaches into the head is shifted to 1 below it. A score that is not lower than the one before it, compared
-    as float32, becomes the next lower number of float32; where there is none, scores become −1, −2 and so on.
+    A tail that reaches into the head is shifted to 1 below it.
 
     >>> join_rankings(Ranked(("a", "b"), (0.75, 0.25)), Ranked(("c", "d"), (9.0, 8.5)))
     Ranked(documents=('a', 'b', 'c', 'd'), scores=(0.75, 0.25, -0.75, -1.25))
     """
     documents = (*head.documents, *tail.documents)
-    shift = 0.0
+    head, shift = head.in_order(), 0.0
     if len(head) and len(tail) and tail.scores[0] >= head.scores[-1]:
         shift = tail.scores[0] - head.scores[-1] + 1
-    scores = _lower_ties([*head.scores, *(score - shift for score in tail.scores)])
-    return Ranked(documents, tuple(scores))
-
-
-def _lower_ties(scores: list[float]) -> list[float]:
-    """Return scores of which each is lower in float32 than the one before it."""
-    lowest = np.float32(-np.inf)
-    lowered: list[float] = []
-    with np.errstate(over="ignore"):
-        last = np.float32(np.inf)
-        for score in scores:
-            single = np.float32(score)
-            if single >= last:
-                single = np.nextafter(last, lowest)
-                lowered.append(float(single))
-            else:
-                lowered.append(float(score))
-            last = single
-            if not np.isfinite(last):
-                return [-float(rank) for rank in range(1, len(scores) + 1)]
-    return lowered
+    return Ranked(documents, (*head.scores, *(score - shift for score in tail.scores))).in_order()

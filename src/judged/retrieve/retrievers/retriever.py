@@ -1,7 +1,6 @@
 """The seam of existing systems: how a study declares one, and how what it returns becomes a ranking.
 
-The order of a list is the order of the system. Its scores are kept if they never rise along it; otherwise, and where a
-score is missing, results score −1, −2 and so on. An id that is repeated, as by systems that return passages, counts
+The order of a list is the order of the system, and its scores are made to keep it (`keep_order`). An id that is repeated, as by systems that return passages, counts
 where it comes first. What was changed is counted, and `notes` says it.
 """
 
@@ -16,6 +15,7 @@ from typing import Protocol
 from judged.retrieve.searchers.searcher import RETRIEVAL
 from judged.retrieve.stage import Query, Ranked, Searcher, StageFailed, StageSpec, Workshop
 from judged.retrieve.vectors import VectorSpace
+from judged.tables.nested import keep_order
 from judged.wording import counted
 
 __all__ = ["ExistingSystem", "Found", "RetrieveSpec", "Source", "read_id", "read_score"]
@@ -58,11 +58,12 @@ class ExistingSystem:
         self._workshop = workshop
 
     def search(self, query: Query, depth: int) -> Ranked:
-        """Return the first results of the system; fewer are no error."""
+        """Return at most `depth` results."""
         found = self._drop_repeated(self.source.find(query.text, depth))[:depth]
         self._count_unknown([document for document, _ in found])
         scores = [score for _, score in found]
-        return Ranked(tuple(document for document, _ in found), self._complete(scores))
+        self._count_unusable(scores)
+        return Ranked(tuple(document for document, _ in found), tuple(keep_order(scores)))
 
     def notes(self) -> list[str]:
         """Return what was changed, as readers of the results should know."""
@@ -112,16 +113,13 @@ class ExistingSystem:
             return False
         return True
 
-    def _complete(self, scores: list[float | None]) -> tuple[float, ...]:
-        """Return the scores if they never rise and none is missing, otherwise −1, −2 and so on."""
+    def _count_unusable(self, scores: list[float | None]) -> None:
+        """Count a ranking whose scores do not describe its order."""
         known = [score for score in scores if score is not None]
         if len(known) < len(scores):
             self.counts["unscored"] += 1
         elif any(after > before for before, after in pairwise(known)):
             self.counts["rising"] += 1
-        else:
-            return tuple(known)
-        return tuple(-float(rank) for rank in range(1, len(scores) + 1))
 
 
 def read_id(value: object, name: str) -> str:
