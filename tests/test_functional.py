@@ -6,13 +6,16 @@ import inspect
 import math
 
 import pytest
+from hypothesis import given, strategies as st
 
 from judged import functional
 from judged.errors import BadInput, BadMeasure, BadSample, JudgedError
 from judged.functional import (
+    MetricsCache,
     RetrievalMetricsSuite,
     UnknownMetric,
     average_precision_at_k,
+    batch_evaluate_metrics,
     calculate_confidence_interval,
     evaluate_retrieval_batch,
     hit_at_k,
@@ -32,6 +35,7 @@ SIGNATURES = {
     "precision_at_k": ["relevant_ids", "predicted_ids", "k"],
     "evaluate_retrieval_batch": ["queries", "retrieval_results", "metrics"],
     "calculate_confidence_interval": ["scores", "confidence_level"],
+    "batch_evaluate_metrics": ["queries", "batch_size", "retrieval_results", "metrics"],
     "statistical_significance_test": ["scores_a", "scores_b", "alpha", "test"],
 }
 EVERY_AT_K = pytest.mark.parametrize(
@@ -41,10 +45,12 @@ EVERY_AT_K = pytest.mark.parametrize(
 
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_signatures_are_the_published_ones(name: str) -> None:
-    """Parameters have the names and order that callers rely on; k is 10 unless given."""
-    parameters = inspect.signature(getattr(functional, name)).parameters
+    """Parameters have the names and order that callers rely on, then `cache` by name; k is 10 unless given."""
+    parameters = dict(inspect.signature(getattr(functional, name)).parameters)
+    cache = parameters.pop("cache", None)
 
     assert list(parameters) == SIGNATURES[name]
+    assert cache is None or (cache.kind, cache.default) == (inspect.Parameter.KEYWORD_ONLY, None)
     assert "k" not in parameters or parameters["k"].default == 10
 
 
@@ -319,3 +325,87 @@ def test_the_suite_refuses_an_unknown_name_as_a_value_error() -> None:
     """Callers that catch ValueError still do."""
     with pytest.raises(ValueError, match="no metric is called `ndgc`"):
         RetrievalMetricsSuite().evaluate("ndgc", ["a"], ["a"])
+
+
+IDS = st.lists(st.sampled_from("abcdef"), max_size=6)
+BATCHES = st.lists(st.tuples(IDS, IDS), max_size=12)
+METRICS = ["hit@2", "ndcg@3", "mrr", "map@4", "recall@5", "precision@2", "AP(rel=1)"]
+
+
+def to_batch(
+    pairs: list[tuple[list[str], list[str]]],
+) -> tuple[list[dict[str, object]], list[list[dict[str, object]]]]:
+    """Return queries and results as the batch functions take them."""
+    results = [[{"id": document} for document in predicted] for _, predicted in pairs]
+    queries = [
+        {"id": f"q{number}", "relevant_docs": relevant, "results": found}
+        for number, ((relevant, _), found) in enumerate(zip(pairs, results, strict=True))
+    ]
+    return queries, results  # type: ignore[return-value]
+
+
+@given(pairs=BATCHES, size=st.integers(1, 14))
+def test_batches_of_any_size_have_the_means_of_all_queries(
+    pairs: list[tuple[list[str], list[str]]], size: int
+) -> None:
+    """To the last bit, with the results beside the queries or in them."""
+    queries, results = to_batch(pairs)
+    expected = evaluate_retrieval_batch(queries, results, METRICS)
+
+    assert batch_evaluate_metrics(queries, size, retrieval_results=results, metrics=METRICS) == expected
+    assert batch_evaluate_metrics(queries, size, metrics=METRICS) == expected
+    for name in ("hit@2", "recall@5"):
+        function = {"hit": hit_at_k, "recall": recall_at_k}[name[:-2]]
+        values = [function(relevant, predicted, int(name[-1])) for relevant, predicted in pairs]
+        assert expected[name] == pytest.approx(math.fsum(values) / max(len(values), 1), abs=1e-12)
+
+
+@given(before=BATCHES, after=BATCHES)
+def test_a_cache_never_changes_a_value(
+    before: list[tuple[list[str], list[str]]], after: list[tuple[list[str], list[str]]]
+) -> None:
+    """Queries of the same ids with other judgments or results are computed, not looked up."""
+    cache = MetricsCache()
+    for pairs in (before, after, before):
+        batch = to_batch(pairs)
+
+        assert evaluate_retrieval_batch(*batch, METRICS, cache=cache) == evaluate_retrieval_batch(
+            *batch, METRICS
+        )
+        for relevant, predicted in pairs:
+            assert ndcg_at_k(relevant, predicted, 3, cache=cache) == ndcg_at_k(relevant, predicted, 3)
+
+
+def test_a_value_that_was_kept_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under the same content; the methods of the source find it too."""
+    cache = MetricsCache()
+    queries, results = to_batch([(["a", "b"], ["a", "c"])])
+    first = evaluate_retrieval_batch(queries, results, ["recall@2"], cache=cache)
+    content = MetricsCache.digest(["b", "a"], ["a", "c"])
+    monkeypatch.setattr(functional, "evaluate", lambda *_: pytest.fail("computed again"))
+
+    assert evaluate_retrieval_batch(queries, results, ["recall@2"], cache=cache) == first == {"recall@2": 0.5}
+    assert cache.get_cached_metric("q0", "recall", 2, content=content) == 0.5
+    assert cache.get_cached_metric("q0", "recall", 2) is None
+    assert cache.get_cached_metric("q0", "recall", 3, content=content) is None
+
+
+def test_a_value_may_be_kept_by_hand() -> None:
+    """With the positional arguments of the source."""
+    cache = MetricsCache()
+    cache.cache_metric("q1", "ndcg", 10, 0.25)
+
+    assert cache.get_cached_metric("q1", "ndcg", 10) == 0.25
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_batch_size_that_means_nothing_is_refused(size: int) -> None:
+    """In words."""
+    with pytest.raises(BadSample, match="`batch_size` is"):
+        batch_evaluate_metrics([], size)
+
+
+def test_a_query_without_results_names_the_field() -> None:
+    """Where no results are given apart."""
+    with pytest.raises(BadInput, match="expected `results`"):
+        batch_evaluate_metrics([{"relevant_docs": ["a"]}])

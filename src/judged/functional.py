@@ -10,19 +10,28 @@ relevant, or nothing retrieved, scores 0.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict
+from itertools import chain
+from typing import Any, Literal, TypeAlias, TypedDict, cast
+
+import msgspec
+import numpy as np
 
 from judged.engine.evaluate import evaluate
-from judged.errors import BadInput, UnknownName
+from judged.engine.evaluation import aggregate
+from judged.errors import BadInput, BadSample, UnknownName
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
 from judged.problem import Problem
+from judged.tables.nested import keep_order
 
 __all__ = [
+    "MetricsCache",
     "RetrievalMetricsSuite",
     "UnknownMetric",
     "average_precision_at_k",
+    "batch_evaluate_metrics",
     "calculate_confidence_interval",
     "evaluate_retrieval_batch",
     "hit_at_k",
@@ -54,13 +63,60 @@ class UnknownMetric(UnknownName, ValueError):
     """No metric has that name."""
 
 
-def hit_at_k(relevant_ids: Ids, predicted_ids: Ids, k: int = 10) -> float:
+class MetricsCache:
+    """Values of metrics that were computed before, for the functions of this module to look up.
+
+    Query, metric and `k` alone do not determine a value: another run of the same query has another one. So the key
+    includes `content`, a digest of the query's judgments and results; the functions pass it when they are given
+    `cache=`, and a value that was kept under another content is not found.
+
+    >>> cache = MetricsCache()
+    >>> recall_at_k(["a", "b"], ["a", "x"], k=2, cache=cache)
+    0.5
+    >>> content = MetricsCache.digest(["a", "b"], ["a", "x"])
+    >>> cache.get_cached_metric("", "recall", 2, content=content)
+    0.5
+    >>> cache.get_cached_metric("", "recall", 2) is None
+    True
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[tuple[str, str, int | None, str | None], float] = {}
+
+    def get_cached_metric(
+        self, query_id: str, metric: str, k: int | None, *, content: str | None = None
+    ) -> float | None:
+        """Return the value that was kept for exactly this query, metric, cutoff and content; None if there is none."""
+        return self._values.get((query_id, metric, k, content))
+
+    def cache_metric(
+        self, query_id: str, metric: str, k: int | None, value: float, *, content: str | None = None
+    ) -> None:
+        """Keep a value."""
+        self._values[query_id, metric, k, content] = value
+
+    @staticmethod
+    def digest(
+        relevant_ids: Ids, predicted_ids: Ids, relevance_grades: Mapping[str, float] | None = None
+    ) -> str:
+        """Return the digest of a query's judgments and results; the order of judgments does not matter."""
+        content = (
+            sorted(set(_to_list(relevant_ids))),
+            _to_list(predicted_ids),
+            sorted((relevance_grades or {}).items()),
+        )
+        return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
+
+
+def hit_at_k(
+    relevant_ids: Ids, predicted_ids: Ids, k: int = 10, *, cache: MetricsCache | None = None
+) -> float:
     """Return 1 if a relevant document is among the first `k` retrieved, else 0.
 
     >>> hit_at_k(["doc1", "doc3", "doc5"], ["doc2", "doc1", "doc4"], k=3)
     1.0
     """
-    return _score_one("hit", relevant_ids, predicted_ids, k)
+    return _score_one("hit", relevant_ids, predicted_ids, k, cache=cache)
 
 
 def ndcg_at_k(
@@ -68,6 +124,8 @@ def ndcg_at_k(
     predicted_ids: Ids,
     k: int = 10,
     relevance_grades: Mapping[str, float] | None = None,
+    *,
+    cache: MetricsCache | None = None,
 ) -> float:
     """Return the normalised discounted cumulative gain of the first `k` retrieved.
 
@@ -78,49 +136,62 @@ def ndcg_at_k(
     >>> round(ndcg_at_k(["a", "b", "c"], ["a", "d", "b", "c"], 4, grades), 4)
     0.9305
     """
-    return _score_one("ndcg", relevant_ids, predicted_ids, k, relevance_grades)
+    return _score_one("ndcg", relevant_ids, predicted_ids, k, relevance_grades, cache=cache)
 
 
-def mean_reciprocal_rank(relevant_ids_list: Sequence[Ids], predicted_ids_list: Sequence[Ids]) -> float:
+def mean_reciprocal_rank(
+    relevant_ids_list: Sequence[Ids],
+    predicted_ids_list: Sequence[Ids],
+    *,
+    cache: MetricsCache | None = None,
+) -> float:
     """Return the mean over queries of one over the rank of the first relevant document.
 
     >>> round(mean_reciprocal_rank([["a"], ["b"], ["c"]], [["a"], ["x", "y", "b"], ["x"]]), 4)
     0.4444
     """
-    return _mean(_parse_metric("mrr"), relevant_ids_list, predicted_ids_list)
+    return _means(["mrr"], _make_batch(relevant_ids_list, predicted_ids_list), cache)["mrr"]
 
 
-def average_precision_at_k(relevant_ids: Ids, predicted_ids: Ids, k: int = 10) -> float:
+def average_precision_at_k(
+    relevant_ids: Ids, predicted_ids: Ids, k: int = 10, *, cache: MetricsCache | None = None
+) -> float:
     """Return the average precision of the first `k` retrieved, over all relevant documents.
 
     >>> round(average_precision_at_k(["a", "b", "c"], ["a", "x", "b", "y", "c"], k=5), 4)
     0.7556
     """
-    return _score_one("map", relevant_ids, predicted_ids, k)
+    return _score_one("map", relevant_ids, predicted_ids, k, cache=cache)
 
 
-def recall_at_k(relevant_ids: Ids, predicted_ids: Ids, k: int = 10) -> float:
+def recall_at_k(
+    relevant_ids: Ids, predicted_ids: Ids, k: int = 10, *, cache: MetricsCache | None = None
+) -> float:
     """Return the share of the relevant documents that are among the first `k` retrieved.
 
     >>> recall_at_k(["a", "b"], ["a", "x"], k=2)
     0.5
     """
-    return _score_one("recall", relevant_ids, predicted_ids, k)
+    return _score_one("recall", relevant_ids, predicted_ids, k, cache=cache)
 
 
-def precision_at_k(relevant_ids: Ids, predicted_ids: Ids, k: int = 10) -> float:
+def precision_at_k(
+    relevant_ids: Ids, predicted_ids: Ids, k: int = 10, *, cache: MetricsCache | None = None
+) -> float:
     """Return the share of relevant documents among the first `k`, or among all retrieved if those are fewer.
 
     >>> precision_at_k(["a", "b"], ["a", "x"], k=10)
     0.5
     """
-    return _score_one("precision", relevant_ids, predicted_ids, k)
+    return _score_one("precision", relevant_ids, predicted_ids, k, cache=cache)
 
 
 def evaluate_retrieval_batch(
     queries: Sequence[Mapping[str, object]],
     retrieval_results: Sequence[Sequence[Mapping[str, object]]],
     metrics: Sequence[str] | None = None,
+    *,
+    cache: MetricsCache | None = None,
 ) -> dict[str, float]:
     """Return the mean of every metric over all queries, by the name it was asked for.
 
@@ -129,14 +200,33 @@ def evaluate_retrieval_batch(
     >>> evaluate_retrieval_batch([{"relevant_docs": ["a"]}], [[{"id": "b"}, {"id": "a"}]], ["hit@1", "mrr"])
     {'hit@1': 0.0, 'mrr': 0.5}
     """
-    names = list(DEFAULT_METRICS if metrics is None else metrics)
-    measures = {name: _parse_metric(name) for name in names}
-    relevant = [_field(query, "relevant_docs", f"query {number}") for number, query in enumerate(queries, 1)]
-    found = [
-        [_field(result, "id", f"results of query {number}") for result in results]
-        for number, results in enumerate(retrieval_results, 1)
-    ]
-    return {name: _mean(measure, relevant, found) for name, measure in measures.items()}
+    return _means(metrics, _read_batch(queries, retrieval_results), cache)
+
+
+def batch_evaluate_metrics(
+    queries: Sequence[Mapping[str, object]],
+    batch_size: int = 100,
+    *,
+    retrieval_results: Sequence[Sequence[Mapping[str, object]]] | None = None,
+    metrics: Sequence[str] | None = None,
+    cache: MetricsCache | None = None,
+) -> dict[str, float]:
+    """Return what `evaluate_retrieval_batch` returns, scoring `batch_size` queries at a time.
+
+    The means are over all queries and do not depend on the batch size. Without `retrieval_results`, each query carries
+    its results under `results`.
+
+    >>> queries = [{"relevant_docs": ["a"], "results": [{"id": "a"}]}, {"relevant_docs": ["b"], "results": []}]
+    >>> batch_evaluate_metrics(queries, batch_size=1, metrics=["mrr"])
+    {'mrr': 0.5}
+    """
+    if batch_size < 1:
+        msg = f"`batch_size` is {batch_size}, expected a whole number from 1"
+        raise BadSample(msg)
+    results = retrieval_results
+    if results is None:
+        results = [_field(query, "results", f"query {number}") for number, query in enumerate(queries, 1)]
+    return _means(metrics, _read_batch(queries, results), cache, batch_size)
 
 
 def calculate_confidence_interval(
@@ -226,10 +316,15 @@ class RetrievalMetricsSuite:
 
 
 def _mean_average_precision(
-    relevant_ids_list: Sequence[Ids], predicted_ids_list: Sequence[Ids], k: int = 10
+    relevant_ids_list: Sequence[Ids],
+    predicted_ids_list: Sequence[Ids],
+    k: int = 10,
+    *,
+    cache: MetricsCache | None = None,
 ) -> float:
     """Return the mean over queries of the average precision of the first `k` retrieved."""
-    return _mean(_parse_metric("map") @ k, relevant_ids_list, predicted_ids_list)
+    (mean,) = _means([f"map@{k}"], _make_batch(relevant_ids_list, predicted_ids_list), cache).values()
+    return mean
 
 
 def _parse_metric(metric: str) -> Measure:
@@ -242,30 +337,108 @@ def _parse_metric(metric: str) -> Measure:
         raise UnknownMetric(kind, metric, [], hint=error.hint) from None
 
 
-def _score_one(
-    metric: str, relevant: Ids, predicted: Ids, k: int, grades: Mapping[str, float] | None = None
-) -> float:
-    return _mean(_parse_metric(metric) @ k, [relevant], [predicted], [grades])
+class _Query(msgspec.Struct, frozen=True):
+    """A query with its judgments and results."""
+
+    relevant: Ids
+    predicted: Ids
+    grades: Mapping[str, float] | None = None
+    id: str = ""
+
+    def digest(self) -> str:
+        """Return the digest that cached values are kept under."""
+        return MetricsCache.digest(self.relevant, self.predicted, self.grades)
 
 
-def _mean(
-    measure: Measure,
-    relevant: Sequence[Ids],
-    predicted: Sequence[Ids],
-    grades: Sequence[Mapping[str, float] | None] | None = None,
-) -> float:
-    """Return the mean of one measure over queries given as parallel lists; 0 for no queries."""
+def _make_batch(relevant: Sequence[Ids], predicted: Sequence[Ids]) -> list[_Query]:
+    """Return the queries of parallel lists."""
     if len(relevant) != len(predicted):
         message = f"{len(relevant):,} queries and {len(predicted):,} result lists, expected as many of each"
         raise BadInput(BATCH, [Problem.error("unequal-columns", "lists", message)])
-    graded = [None] * len(relevant) if grades is None else grades
+    return list(map(_Query, relevant, predicted))
+
+
+def _read_batch(
+    queries: Sequence[Mapping[str, object]], results: Sequence[Sequence[Mapping[str, object]]]
+) -> list[_Query]:
+    """Return the queries of dicts that carry `relevant_docs`, and of results that carry an `id`."""
+    relevant = [_field(query, "relevant_docs", f"query {number}") for number, query in enumerate(queries, 1)]
+    predicted = [
+        [_field(result, "id", f"results of query {number}") for result in found]
+        for number, found in enumerate(results, 1)
+    ]
+    names = [str(query.get("id", query.get("query_id", ""))) for query in queries]
+    batch = _make_batch(relevant, predicted)
+    return [msgspec.structs.replace(query, id=name) for query, name in zip(batch, names, strict=True)]
+
+
+def _score_one(
+    metric: str,
+    relevant: Ids,
+    predicted: Ids,
+    k: int,
+    grades: Mapping[str, float] | None = None,
+    *,
+    cache: MetricsCache | None,
+) -> float:
+    (value,) = _score([(metric, _parse_metric(metric) @ k)], [_Query(relevant, predicted, grades)], cache)
+    return value[0]
+
+
+def _means(
+    metrics: Sequence[str] | None,
+    queries: Sequence[_Query],
+    cache: MetricsCache | None = None,
+    batch_size: int | None = None,
+) -> dict[str, float]:
+    """Return the mean of every metric over the queries, which are scored in batches and averaged once."""
+    names = list(DEFAULT_METRICS if metrics is None else metrics)
+    measures = [(name.partition("@")[0].strip().lower(), _parse_metric(name)) for name in names]
+    size = batch_size or max(len(queries), 1)
+    batches = [
+        _score(measures, queries[first : first + size], cache) for first in range(0, len(queries), size)
+    ]
+    return {
+        name: aggregate(measure, np.array([*chain.from_iterable(batch[at] for batch in batches)]))
+        for at, (name, (_, measure)) in enumerate(zip(names, measures, strict=True))
+    }
+
+
+def _score(
+    measures: Sequence[tuple[str, Measure]], queries: Sequence[_Query], cache: MetricsCache | None
+) -> list[list[float]]:
+    """Return the values of each measure, which comes with the name it is cached under, for each query."""
+    if cache is None:
+        return _compute([measure for _, measure in measures], queries)
+    contents = [query.digest() for query in queries]
+    values = []
+    for name, measure in measures:
+        cutoff = cast("int | None", measure.parameters.get("cutoff"))
+        known = [
+            cache.get_cached_metric(query.id, name, cutoff, content=content)
+            for query, content in zip(queries, contents, strict=True)
+        ]
+        absent = [at for at, value in enumerate(known) if value is None]
+        for at, value in zip(absent, _compute([measure], [queries[at] for at in absent])[0], strict=True):
+            known[at] = value
+            cache.cache_metric(queries[at].id, name, cutoff, value, content=contents[at])
+        values.append([value for value in known if value is not None])
+    return values
+
+
+def _compute(measures: Sequence[Measure], queries: Sequence[_Query]) -> list[list[float]]:
+    """Return the values of each measure for each query."""
+    if not queries:
+        return [[] for _ in measures]
     judgments, run = {}, {}
-    for number, (wanted, found, levels) in enumerate(zip(relevant, predicted, graded, strict=True)):
-        retrieved = _to_list(found)
-        judgments[str(number)] = _grade(_to_list(wanted), levels, retrieved)
-        run[str(number)] = _score_by_place(retrieved, judgments[str(number)])
-    found_any = any(run.values())
-    return evaluate(judgments, run, measure)[measure] if found_any else 0.0
+    for number, query in enumerate(queries):
+        retrieved = _to_list(query.predicted)
+        judgments[str(number)] = judged = _grade(_to_list(query.relevant), query.grades, retrieved)
+        named = _rename_repeats(retrieved, judged)
+        run[str(number)] = dict(zip(named, keep_order([None] * len(named)), strict=True))
+    scores = evaluate(judgments, run, measures).per_query()
+    by_query = [scores.by_query(measure) for measure in measures]
+    return [[values[str(number)] for number in range(len(queries))] for values in by_query]
 
 
 def _to_list(ids: Ids) -> list[str]:
@@ -278,14 +451,14 @@ def _grade(relevant: list[str], grades: Mapping[str, float] | None, retrieved: l
     return judged or {_find_unused("nothing", set(retrieved)): 0.0}
 
 
-def _score_by_place(retrieved: list[str], judged: Mapping[str, float]) -> dict[str, float]:
-    """Return scores that keep the order; the repetitions of a document become unjudged documents."""
-    scores: dict[str, float] = {}
+def _rename_repeats(retrieved: list[str], judged: Mapping[str, float]) -> list[str]:
+    """Return the documents in their order; the repetitions of one become unjudged documents."""
+    named: dict[str, None] = {}
     taken = {*retrieved, *judged}
     for place, document in enumerate(retrieved):
-        name = document if document not in scores else _find_unused(f"{document} again at {place}", taken)
-        scores[name] = float(-place)
-    return scores
+        again = document in named
+        named[_find_unused(f"{document} again at {place}", taken) if again else document] = None
+    return list(named)
 
 
 def _find_unused(name: str, taken: Collection[str]) -> str:

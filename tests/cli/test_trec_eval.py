@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from judged import PROFILES
 from judged.cli.main import judged
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -253,3 +254,39 @@ def test_edge_cases_print_the_same_or_are_refused(case: str, version: str, queri
 def defined(output: str) -> Iterator[str]:
     """The lines that do not depend on memory nobody has set: all but `rbp` of trec_eval 10."""
     return (line for line in output.splitlines() if not line.startswith("rbp "))
+
+
+@pytest.mark.parametrize("version", ["9", "10"])
+@pytest.mark.parametrize(
+    ("arguments", "qrels", "line"),
+    [
+        # trec_eval 9.0.4 and 10.0 print `-nan` for these: an empty list after -J, and an ideal gain of 0
+        (["-J", "-m", "11pt_avg"], "q 0 d1 1", "11pt_avg              \tall\t0.0000\n"),
+        (["-l", "0", "-m", "Rndcg"], "q 0 x 0", "Rndcg                 \tall\t0.0000\n"),
+    ],
+)
+def test_0_stands_where_trec_eval_divides_0_by_0(
+    arguments: list[str], qrels: str, line: str, version: str, tmp_path: Path
+) -> None:
+    """Its `-nan` is not imitated, and both profiles say so."""
+    (tmp_path / "qrels").write_text(f"{qrels}\n")
+    (tmp_path / "run").write_text("q Q0 x 1 1 tag\n")
+    result = run("--trec-version", version, *arguments, tmp_path / "qrels", tmp_path / "run")
+
+    assert result.stdout == line
+    assert any("`-nan`" in caveat for caveat in PROFILES[f"trec_eval-{version}"].caveats)
+
+
+def test_conflicting_levels_are_refused_in_queries_that_are_not_in_the_run(tmp_path: Path) -> None:
+    """trec_eval 9.0.4 prints prefs_simp 0.5000 here, since it never looks at q2; 10.0 stops with exit code 4."""
+    (tmp_path / "prefs").write_text(
+        "q1 0 1 d1 2\nq1 0 1 d2 1\nq2 0 1 d1 2\nq2 0 1 d2 3\nq2 0 2 d1 0\nq2 0 2 d2 3\n"
+    )
+    (tmp_path / "run").write_text("q1 Q0 d1 1 3 tag\nq1 Q0 d2 2 2 tag\n")
+    result = run("-c", "-R", "prefs", "-m", "prefs_simp", tmp_path / "prefs", tmp_path / "run")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert (
+        "prefs:5: document `d1` of group `0` on query `q2` has level 0 here and more elsewhere"
+        in result.stderr
+    )

@@ -36,7 +36,7 @@ COMMANDS = {
     "lint": "Report what is wrong with judgments and runs, or write cleaned copies",
     "report": "Join saved results into one HTML file",
     "view": "Show results, runs or traces in a browser, and reload them when their files change",
-    "trec_eval": "Print what trec_eval prints, byte for byte",
+    "trec_eval": "Print what trec_eval prints, byte for byte but for its `-nan`",
     "measures": "List the measures, or explain one",
     "convert": "Convert judgments and runs to another format",
     "demo": "Build a small test collection, retrieve, score and compare",

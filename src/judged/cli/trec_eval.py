@@ -1,4 +1,4 @@
-"""`judged trec_eval`: trec_eval's own flags, and byte for byte what it prints."""
+"""`judged trec_eval`: trec_eval's own flags, and byte for byte what it prints, but for its `-nan`."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ COLUMNS = {"prefs": 5, "qrels_prefs": 4, "qrels_jg": 4}
 def command(qrels: str, run: str, **options: Any) -> None:
     """Score RUN against QRELS, and print what trec_eval prints.
 
-    Standard output is trec_eval's to the last byte. Messages and exit codes are judged's own: an input
+    Standard output is trec_eval's to the last byte, except that 0.0000 replaces its `-nan`. Messages and exit codes are judged's own: an input
     that cannot be scored is explained on standard error, with exit code 2.
     """
     from judged.io.read import read_run

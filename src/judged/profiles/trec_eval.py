@@ -8,6 +8,7 @@ from judged.protocol import PROTOCOLS
 __all__ = ["TREC_EVAL_9", "TREC_EVAL_10"]
 
 _FATAL = "A topic with only negative grades stops the program."
+_NAN = "Where it divides 0 by 0 and prints `-nan` (`-J` that leaves an empty list, `Rndcg` with `-l 0`), judged has 0."
 
 TREC_EVAL_9 = Profile(
     "trec_eval-9",
@@ -15,7 +16,12 @@ TREC_EVAL_9 = Profile(
     version="9.0.4",
     about="`trec_eval -c`: score in single precision, then document id descending; missing queries score 0.",
     protocol=PROTOCOLS["trec_eval-9"],
-    caveats=(_FATAL, "It prints four decimals."),
+    caveats=(
+        _FATAL,
+        _NAN,
+        "It prints four decimals.",
+        "It checks the preferences of queries that are in the run; judged refuses conflicts in any query.",
+    ),
 )
 TREC_EVAL_10 = Profile(
     "trec_eval-10",
@@ -25,6 +31,7 @@ TREC_EVAL_10 = Profile(
     protocol=PROTOCOLS["trec_eval-10"],
     caveats=(
         _FATAL,
+        _NAN,
         "It prints four decimals.",
         "Blank lines and comment lines in judgments stop it, or are called malformed.",
         "Without `-c` a query that is missing from the run is fatal.",

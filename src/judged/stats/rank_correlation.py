@@ -194,7 +194,8 @@ def rank_biased_overlap(
     (RBO_EXT). Rankings are given by scores, as mappings from system to score, which may have different systems, or
     sequences in the same order. `ties` says what ties mean, after Corsi and Urbano:
 
-    - `a`: an unknown order; RBO is its mean over all orders ($c$ grows evenly over the group's ranks, $n_d = d$);
+    - `a`: an unknown order ($c$ grows evenly over the group's ranks, $n_d = d$); for rankings of equal length, RBO is the mean
+      over all orders, for others the extrapolation makes it differ slightly from that mean;
     - `b`: the same, corrected for the information that ties hide, so that a ranking agrees fully with itself
       ($n_d = \sqrt{\sum_i c_{id}^2 \sum_i c_{id}'^2}$);
     - `w`: systems that are truly equal, all at the group's first rank, as Webber and others define it
