@@ -293,3 +293,44 @@ def test_options_that_a_file_sets_are_refused_on_the_command_line(invoke: Invoke
 
     assert done.exit_code == 2
     assert "QRELS, --measure, --alpha, --ties cannot be combined with `--config`" in done.stderr
+
+
+def test_looks_at_the_same_judgments_are_counted(execute: Execute, collection: Path) -> None:
+    """By `--history`, for a gate and for each gate of a file; the exit code stays that of the verdict."""
+    for number, (run, code) in enumerate((("new.run", 0), ("bad.run", 1), ("bad.run", 1)), 1):
+        done = execute("gate", "many.txt", run, "--baseline", "old.run", "--history", "looks.jsonl")
+
+        assert done.returncode == code
+        assert ("decided about 2 runs" in " ".join(done.stdout.split())) == (number > 1)
+    (collection / "gates.yaml").write_text(
+        "gates:\n  - {qrels: many.txt, run: odd.run, baseline: old.run, measures: [nDCG@10]}\n"
+    )
+    done = execute("gate", "--config", "gates.yaml", "--history", "looks.jsonl", "--format", "json")
+
+    assert json.loads(done.stdout)["gates"][0]["looks"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ("-", "new.run", "--baseline", "old.run", "--history", "looks.jsonl"),
+            "no file to take a digest of",
+        ),
+        (
+            ("many.txt", "new.run", "--baseline", "old.run", "--history", "many.txt"),
+            "is not a decision of a gate",
+        ),
+        (("many.txt", "new.run", "--baseline", "old.run", "--history", "no/looks"), "cannot be written"),
+    ],
+)
+def test_a_history_that_cannot_be_kept_exits_with_2(
+    execute: Execute, collection: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    """In words, without a verdict that was not counted; an input stays as it was."""
+    before = (collection / "many.txt").read_text()
+    done = execute("gate", *arguments, input=before if "-" in arguments else None)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert (collection / "many.txt").read_text() == before

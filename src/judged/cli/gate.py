@@ -42,7 +42,17 @@ DEFAULT_MEASURES = ("nDCG@10",)
 REGRESSION, FAULTY, INCONCLUSIVE = 1, 2, 3
 TAKEN = {FAULTY, 70, 130, 141}
 """Exit codes that mean something else."""
-BESIDE_CONFIG = {"config", "inconclusive", "output_format", "paths", "digits", "quiet", "verbose", "texts"}
+BESIDE_CONFIG = {
+    "config",
+    "history",
+    "inconclusive",
+    "output_format",
+    "paths",
+    "digits",
+    "quiet",
+    "verbose",
+    "texts",
+}
 """Options that may stand beside `--config`."""
 EXAMPLES = """\b
 Examples:
@@ -121,6 +131,13 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
     type=Inconclusive(),
     help=f"Exit code of an inconclusive verdict.  [default: {INCONCLUSIVE}]",
 )
+@click.option(
+    "--history",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A log that CI keeps: count the runs that the same judgments have decided about, and say what that does to"
+    " the error rate.",
+)
 @click.option("--allow-other-protocol", is_flag=True, help="Compare with scores made under another protocol.")
 @click.option(
     "--config",
@@ -143,6 +160,7 @@ def command(
     test: Literal["t", "randomisation"],
     seed: int,
     inconclusive: int | None,
+    history: Path | None,
     allow_other_protocol: bool,
     config: Path | None,
     texts: str | None,
@@ -185,6 +203,8 @@ def command(
             allow_other_protocol=allow_other_protocol,
         )
         gates = [_run_gate(gate, profile)]
+    if history is not None:
+        gates = [_record(gate, history) for gate in gates]
     if inconclusive is not None:
         chosen = inconclusive
     render = _make_renderer(gates, INCONCLUSIVE if chosen is None else chosen, perf_counter() - started)
@@ -335,6 +355,14 @@ def _try_gate(gate: Gate) -> Gated:
         return _run_gate(gate)
     except JudgedError as error:
         return RefusedGate(gate.name or gate.run, str(error))
+
+
+def _record(gate: Gated, history: Path) -> Gated:
+    """Return the gate with the number of runs that its judgments have decided about."""
+    from judged.gates.history import record_look
+    from judged.gates.result import GateReport
+
+    return record_look(gate, history) if isinstance(gate, GateReport) else gate
 
 
 def _read_code(given: int | str | None, path: Path) -> int | None:

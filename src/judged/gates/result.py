@@ -13,6 +13,7 @@ from judged.arrays import Floats
 from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, Value
 from judged.errors import BadProtocol, BadSample, UnknownName
 from judged.gates.verdict_text import (
+    describe_looks,
     describe_test,
     describe_unpaired,
     explain_verdict,
@@ -174,6 +175,8 @@ class GateReport(Result):
     results: tuple[MeasureGate, ...]
     provenance: Provenance = field(default_factory=Provenance)
     notes: tuple[Note, ...] = ()
+    looks: int = 0
+    """The number of runs that these judgments have decided about, this one included; 0: no history is kept."""
 
     @property
     def verdict(self) -> Verdict:
@@ -193,7 +196,12 @@ class GateReport(Result):
     @property
     def text(self) -> str:
         """The verdict, and a paragraph for each measure."""
-        return "\n\n".join([f"{self.name}: {self.verdict}", *(result.text for result in self.results)])
+        parts = [
+            f"{self.name}: {self.verdict}",
+            describe_looks(self),
+            *(result.text for result in self.results),
+        ]
+        return "\n\n".join(part for part in parts if part)
 
     def __iter__(self) -> Iterator[MeasureGate]:
         """Iterate over the outcomes of the measures."""
@@ -233,7 +241,14 @@ class GateReport(Result):
 
     def summary(self) -> dict[str, object]:
         """Return name, verdict, run and baseline."""
-        return {"name": self.name, "verdict": self.verdict, "run": self.run, "baseline": self.baseline}
+        looks = {"looks": self.looks} if self.looks else {}
+        return {
+            "name": self.name,
+            "verdict": self.verdict,
+            "run": self.run,
+            "baseline": self.baseline,
+            **looks,
+        }
 
 
 @dataclass(frozen=True)
@@ -273,6 +288,9 @@ def gate_blocks(
     name = f"{len(reports)} gates" if several else reports[0].name
     how = f"{describe_test(test)}, {100 * (1 - test.alpha):.4g} % confidence"
     yield Sentence(f"Verdict: {worst} ({name}; {over}; {how})")
+    for report in reports:
+        if looked := describe_looks(report):
+            yield Sentence(f"{shorten(report.name)}: {looked}" if several else looked)
     yield measure_table(reports, several=several)
     for report in reports:
         prefix = f"{shorten(report.name)}: " if several else ""

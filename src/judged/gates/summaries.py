@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from judged.blocks import Block, Display, Sentence
 from judged.gates.result import GateReport, MeasureGate, RefusedGate, find_worst, gate_blocks, measure_table
-from judged.gates.verdict_text import format_figure, shorten
+from judged.gates.verdict_text import describe_looks, format_figure, shorten
 from judged.report.junit import Case, Suite, to_junit
 from judged.report.markdown import to_markdown
 from judged.report.text import render_blocks
@@ -62,6 +62,8 @@ def render_markdown(gates: Sequence[Gated], display: Display) -> str:
     table = measure_table(shown, several=several, marks=MARKS)
     parts = [to_markdown(table, digits=display.digits)] if shown else []
     parts += [f"… and {counted(more, 'measure')} more, none worse."] if more > 0 else []
+    looked = [(report, describe_looks(report)) for report in _reports(gates)]
+    parts += [_escape(_prefix(report, several=several) + text) for report, text in looked if text]
     parts += [_escape(_prefix(report, several=several) + report.results[0].text) for report in shown]
     return _limit([f"## {_title(gates)}", *refused, *parts])
 
@@ -70,7 +72,11 @@ def render_junit(gates: Sequence[Gated], *, inconclusive_passes: bool, seconds: 
     """Return a suite for each gate and a test for each measure; an inconclusive one that may pass is skipped."""
     suites = [
         Suite(
-            gate.name, [_to_case(result, inconclusive_passes=inconclusive_passes) for result in gate.results]
+            gate.name,
+            [
+                _to_case(result, describe_looks(gate), inconclusive_passes=inconclusive_passes)
+                for result in gate.results
+            ],
         )
         if isinstance(gate, GateReport)
         else Suite(gate.name, [Case(gate.name, "error", gate.message.split("\n")[0], gate.message)])
@@ -101,16 +107,16 @@ def _title(gates: Sequence[Gated]) -> str:
     return f"{MARKS[find_outcome(gates)]}: {what}"
 
 
-def _to_case(result: MeasureGate, *, inconclusive_passes: bool) -> Case:
-    test = result.test
+def _to_case(result: MeasureGate, looked: str, *, inconclusive_passes: bool) -> Case:
+    test, text = result.test, " ".join(filter(None, (result.text, looked)))
     line = (
         f"{result.verdict}: {format_figure(test.difference)}, margin {format_figure(test.margin)}, "
         f"{counted(test.queries, result.unit)}"
     )
     if result.verdict == "pass":
-        return Case(result.measure, "passed", line, result.text)
+        return Case(result.measure, "passed", line, text)
     lenient = result.verdict == "inconclusive" and inconclusive_passes
-    return Case(result.measure, "skipped" if lenient else "failure", line, result.text, kind=result.verdict)
+    return Case(result.measure, "skipped" if lenient else "failure", line, text, kind=result.verdict)
 
 
 def _escape(text: str) -> str:

@@ -10,9 +10,17 @@ from judged.stats.outcome import ONE_QUERY
 from judged.wording import counted
 
 if TYPE_CHECKING:
-    from judged.gates.result import MeasureGate
+    from judged.gates.result import GateReport, MeasureGate
 
-__all__ = ["describe_test", "describe_unpaired", "explain_verdict", "format_figure", "give_reason", "shorten"]
+__all__ = [
+    "describe_looks",
+    "describe_test",
+    "describe_unpaired",
+    "explain_verdict",
+    "format_figure",
+    "give_reason",
+    "shorten",
+]
 
 LONGEST = 60
 """How many characters of an id or a name are shown."""
@@ -23,6 +31,26 @@ def explain_verdict(result: MeasureGate) -> str:
     """Return the reason in one sentence, then the means, what these queries could detect, and who lost most."""
     parts = [give_reason(result), _means(result), _reach(result), _queries(result), describe_unpaired(result)]
     return " ".join(part for part in parts if part)
+
+
+def describe_looks(report: GateReport) -> str:
+    """Return how often these judgments have decided, and what that does to the error rate; empty without a history.
+
+    Each look passes a run that is worse than the margin with probability α at most. By Bonferroni's inequality, some of
+    n looks does so with n · α at most; 1 − (1 − α)ⁿ is the rate where the looks are independent.
+    """
+    if not report.looks:
+        return ""
+    if report.looks == 1:
+        return "This is the first run that these judgments decide about."
+    alpha = max(result.test.alpha for result in report.results)
+    chance = 1 - (1 - alpha) ** report.looks
+    return (
+        f"These judgments have decided about {report.looks:,} runs. If all of them were worse than the margin, the chance that at "
+        f"least one passed would be {100 * alpha:.3g} % for one run and about {100 * chance:.2g} % for {report.looks:,}, and more if "
+        f"runs were tuned against the verdicts; `--alpha {alpha / report.looks:.2g}` keeps it below {100 * alpha:.3g} %, "
+        "and new queries start again."
+    )
 
 
 def give_reason(result: MeasureGate) -> str:
