@@ -21,6 +21,7 @@ from judged.protocol import Protocol
 from judged.result import InputFile, Provenance
 from judged.stats.outcome import Undefined
 from judged.stats.paired import check_level
+from judged.stats.prediction_powered import describe_small_sample
 from judged.tables.inputs import RunLike
 
 __all__ = ["agreement"]
@@ -150,6 +151,9 @@ def _warn(found: Agreement) -> Iterator[Note]:
         results = "result has" if found.items == 1 else "results have"
         message = f"{found.items} {results} both grades, fewer than {ENOUGH_RESULTS}: intervals are rough"
         yield Note("few-results", "warning", message)
+    good, tasks = (found.truth >= found.threshold).astype(np.float64), len(set(found.tasks))
+    if message := describe_small_sample(good, tasks, noun="tasks"):
+        yield Note("few-graded-tasks", "warning", f"means by task: {message}")
 
 
 def _describe_means(found: Agreement) -> Note:
