@@ -151,9 +151,8 @@ def _warn(found: Agreement) -> Iterator[Note]:
         results = "result has" if found.items == 1 else "results have"
         message = f"{found.items} {results} both grades, fewer than {ENOUGH_RESULTS}: intervals are rough"
         yield Note("few-results", "warning", message)
-    good, tasks = (found.truth >= found.threshold).astype(np.float64), len(set(found.tasks))
-    if message := describe_small_sample(good, tasks, noun="tasks"):
-        yield Note("few-graded-tasks", "warning", f"means by task: {message}")
+    if message := describe_small_sample(found.truth, len(set(found.tasks)), noun="task"):
+        yield Note("few-graded-tasks", "warning", message)
 
 
 def _describe_means(found: Agreement) -> Note:

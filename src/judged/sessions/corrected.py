@@ -99,7 +99,7 @@ def correct_by_humans(
     tasks = len({item.task for item, _ in drawn})
     values = np.array([float(grade >= good) for _, grade in drawn])
     return Corrected(
-        tuple(corrections), len(drawn), len(pool), tasks, describe_small_sample(values, tasks, noun="tasks")
+        tuple(corrections), len(drawn), len(pool), tasks, describe_small_sample(values, tasks, noun="task")
     )
 
 

@@ -268,10 +268,10 @@ def bound_mean(
     return error, mean - margin, mean + margin
 
 
-def describe_small_sample(human: Floats, clusters: int | None = None, *, noun: str = "clusters") -> str:
+def describe_small_sample(human: Floats, clusters: int | None = None, *, noun: str = "cluster") -> str:
     """Return why an interval of these human values, of that many clusters, may cover less than its level; else nothing.
 
-    >>> describe_small_sample(np.arange(40.0) % 5, 6, noun="tasks")
+    >>> describe_small_sample(np.arange(40.0) % 5, 6, noun="task")
     'human values of 6 tasks, fewer than 15: the interval may cover less than its level'
     """
     if (human == human[0]).all():
@@ -280,7 +280,7 @@ def describe_small_sample(human: Floats, clusters: int | None = None, *, noun: s
     if is_binary(human):
         values, enough = "human values of 0 or 1", ENOUGH_RATES
     if clusters is not None and clusters < ENOUGH_VALUES:
-        sample, enough = f"human values of {clusters} {noun}", ENOUGH_VALUES
+        sample, enough = f"human values of {clusters} {noun}{'s' * (clusters != 1)}", ENOUGH_VALUES
     elif len(human) < enough:
         sample = f"{len(human)} {values}"
     else:
