@@ -269,7 +269,7 @@ def test_a_measure_that_is_better_low_ranks_from_the_lowest() -> None:
 
 
 def test_poor_agreement_and_thin_coverage_are_warned_of() -> None:
-    """κ at ≥2 below 0.4, labels of less than 95 %, fewer than 30 pairs.
+    """κ at ≥2 below 0.4, labels of less than 95 %, fewer than 30 pairs, one task.
 
     Of 18 pairs people call 10 good, labels 12, both 4: observed 4/18, chance (10·12 + 8·6) / 18², κ = −0.615.
     """
@@ -281,12 +281,46 @@ def test_poor_agreement_and_thin_coverage_are_warned_of() -> None:
         "κ at ≥2 is -0.615, below 0.4",
         "90.0% of the results that people graded have a label, below 95%",
         "18 results have both grades, fewer than 30",
+        "human values of 1 task, fewer than 15",
     ]
 
 
 def test_agreement_that_is_good_enough_is_not_warned_of(whole: judged.Agreement) -> None:
     """κ at ≥2 is 0.431, and every result has a label."""
     assert whole.warnings == []
+
+
+def test_means_are_warned_of_by_the_number_of_graded_tasks() -> None:
+    """A thousand grades of six tasks are six draws for other tasks: the interval by task has no more than four degrees of freedom."""
+    human = {f"t{task}": {f"d{at}": (at + task) % 5 for at in range(170)} for task in range(6)}
+    labels = {f"t{task}": {f"d{at}": (at + task) % 5 for at in range(400)} for task in range(6)}
+    found = judged.agreement(labels, human)
+
+    assert found.warnings == [
+        "human values of 6 tasks, fewer than 15: the interval may cover less than its level"
+    ]
+    assert not isinstance(found.mean_gain.by_task, Undefined)
+    assert (found.mean_gain.by_task.clusters, found.mean_gain.by_task.freedom) == (6, 4)
+
+
+def test_equal_human_grades_have_a_mean_without_an_interval() -> None:
+    """They say nothing of their spread: not width 0, but the reason."""
+    human = {f"t{task}": {"d1": 3, "d2": 3} for task in range(20)}
+    labels = {f"t{task}": {"d1": 3, "d2": 2, "d3": 0} for task in range(20)}
+    found = judged.agreement(labels, human)
+    rows = {(row["mean"], row["estimate"]): row for row in found.to_arrow("means").to_pylist()}
+
+    assert "all human values are equal: their spread is unknown" in found.warnings
+    assert rows["mean gain", "human grades alone"] == {
+        "mean": "mean gain",
+        "estimate": "human grades alone",
+        "value": 3.0,
+        "low": None,
+        "high": None,
+        "undefined": "undefined: no spread",
+        "error": None,
+        "weight": 0.0,
+    }
 
 
 def test_nothing_shared_says_what_each_side_has() -> None:

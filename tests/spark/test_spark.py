@@ -453,6 +453,8 @@ def test_sessions_are_scored_as_on_one_machine(spark: Any, tmp_path: Path, refer
     assert len(place) == len(order) == 60
     for name, values in expected.scores.values.items():
         np.testing.assert_array_equal(found.scores[name][place], values, err_msg=name)  # NaN too
+        np.testing.assert_array_equal(found.scores.averaged(name)[place], expected.scores.averaged(name))
+    assert found.undefined("SRR") > 0
     assert {note.message for note in found.notes} == {note.message for note in expected.notes}
     assert any("labels match no result" in note.message for note in found.notes)
 

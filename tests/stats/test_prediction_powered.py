@@ -11,19 +11,22 @@ from hypothesis import given, strategies as st
 
 from judged.errors import BadSample, UnknownName
 from judged.stats import Undefined, prediction_powered_mean, rogan_gladen_rate, stratified_mean
+from judged.stats.intervals import defined_student_interval
+from judged.stats.outcome import NO_SPREAD
 from support.rag25_data import pairs
 
 HUMAN = [1, 0, 1, 1, 0, 0, 1, 0]
 MACHINE = [1, 0, 1, 1, 1, 0, 1, 0]
 OTHERS = [1, 0, 1, 0] * 25
 
-# ppi-python 0.2.3: `ppi_mean_pointestimate(y, f, u, lam=lam)` and `ppi_mean_ci(y, f, u, alpha=0.05, lam=lam)` of NumPy arrays of
-# float64, with `lam` None, 1 and 0. The package is not among the tests' dependencies: it brings numba, scikit-learn and gdown,
-# and silences all warnings when imported.
+# ppi-python 0.2.3: `ppi_mean_pointestimate(y, f, u, lam=lam)` of NumPy arrays of float64, with `lam` None, 1 and 0. The package is
+# not among the tests' dependencies: it brings numba, scikit-learn and gdown, and silences all warnings when imported. Its
+# intervals have the normal quantile and variances that divide by n. The bounds are scipy 1.17.1's `t.ppf(0.975, df)` with df 6, 7
+# and 7 times the root of `(y - lam * f).var(ddof=1) / 8 + lam**2 * u.var(ddof=1) / 100`.
 PPI_PYTHON = [
-    (HUMAN, MACHINE, OTHERS, "tuned", 0.41396869639794176, 0.18164821976432077, 0.6462891730315627),
-    (HUMAN, MACHINE, OTHERS, "full", 0.375, 0.12575395315890603, 0.624246046841094),
-    (HUMAN, MACHINE, OTHERS, "none", 0.5, 0.15352404391258057, 0.8464759560874194),
+    (HUMAN, MACHINE, OTHERS, "tuned", 0.41396869639794176, 0.1054246420094338, 0.7225127507864496),
+    (HUMAN, MACHINE, OTHERS, "full", 0.375, 0.05643102712059833, 0.6935689728794017),
+    (HUMAN, MACHINE, OTHERS, "none", 0.5, 0.053128020440947554, 0.9468719795590524),
 ]
 
 value = st.integers(0, 4)
@@ -34,10 +37,10 @@ rest = st.lists(value, min_size=1, max_size=20)
 
 
 @pytest.mark.parametrize(("human", "machine", "others", "trust", "mean", "low", "high"), PPI_PYTHON)
-def test_agrees_with_the_ppi_python_package(
+def test_agrees_with_the_ppi_python_package_and_students_t(
     human: list[int], machine: list[int], others: list[int], trust: Any, mean: float, low: float, high: float
 ) -> None:
-    """Point and interval of PPI++, PPI and the classical one, to the last digits."""
+    """Point of PPI++, PPI and the classical one as in the package, to the last digits; bounds as in the formula."""
     found = prediction_powered_mean(human, machine, others, trust=trust)
 
     assert (found.mean, found.low, found.high) == pytest.approx((mean, low, high), abs=1e-12)
@@ -53,7 +56,8 @@ def test_the_weight_is_the_one_of_the_formula() -> None:
 def test_intervals_cover_as_they_claim() -> None:
     """300 human labels of the 10,284 pairs, 500 times: the good rate of all of them lies in the interval as often as it should.
 
-    Reported for these pairs: classical coverage .952 and width .1130, PPI++ .956 and .1021, the machine alone .000 and .0193.
+    Reported for these pairs, with the normal quantile: classical coverage .952 and width .1130, PPI++ .956 and .1021, the machine
+    alone .000 and .0193. Student's t of 299 and 298 degrees of freedom, and variances over n − 1, widen them by a factor of 1.0058.
     Of 500 repeats, coverage of .95 has a standard error of .010; widths hardly vary.
     """
     human, machine = (grades >= 2 for grades in pairs())
@@ -75,8 +79,8 @@ def test_intervals_cover_as_they_claim() -> None:
 
     assert coverage["none"] == pytest.approx(0.952, abs=0.03)
     assert coverage["tuned"] == pytest.approx(0.956, abs=0.03)
-    assert width["none"] == pytest.approx(0.1130, abs=0.0005)
-    assert width["tuned"] == pytest.approx(0.1021, abs=0.0005)
+    assert width["none"] == pytest.approx(0.1130 * 1.0058, abs=0.0005)
+    assert width["tuned"] == pytest.approx(0.1021 * 1.0058, abs=0.0005)
     assert alone.high - alone.low == pytest.approx(0.0193, abs=0.0001)
     assert not alone.low <= truth <= alone.high
 
@@ -105,38 +109,89 @@ def test_clustered_intervals_cover_where_the_others_do_not() -> None:
 
 
 @given(sample=samples, others=rest)
-def test_without_trust_it_is_the_mean_of_the_human_values(
+def test_without_trust_it_is_students_interval_of_the_human_values(
     sample: tuple[list[int], list[int]], others: list[int]
 ) -> None:
-    """The machine's values change nothing then."""
-    found = prediction_powered_mean(*sample, others, trust="none")
-
-    assert found.mean == pytest.approx(np.mean(sample[0]))
-    assert found.error == pytest.approx(np.std(sample[0]) / math.sqrt(len(sample[0])))
-
-
-@given(sample=samples, others=rest)
-def test_clusters_of_one_item_are_as_none_but_for_the_small_sample(
-    sample: tuple[list[int], list[int]], others: list[int]
-) -> None:
-    """The variance is the same times C / (C − 1) of C clusters."""
+    """The machine's values change nothing then, by item or by cluster of one item."""
     n, more = len(sample[0]), len(others)
-    alone = prediction_powered_mean(*sample, others, trust="full")
-    one_each = prediction_powered_mean(*sample, others, trust="full", clusters=(range(n), range(n, n + more)))
+    classical = defined_student_interval(sample[0])
+    for clusters in (None, (range(n), range(n, n + more))):
+        found = prediction_powered_mean(*sample, others, trust="none", clusters=clusters)
 
-    assert one_each.mean == alone.mean
-    assert one_each.error**2 == pytest.approx((n + more) / (n + more - 1) * alone.error**2)
+        assert found.mean == pytest.approx(np.mean(sample[0]))
+        if isinstance(classical, Undefined):
+            assert (found.low, found.high) == (classical, classical)
+        else:
+            assert (found.low, found.high) == pytest.approx((classical.low, classical.high))
+
+
+def test_other_clusters_do_not_make_six_human_ones_more() -> None:
+    """Three of six ones, in six clusters: 0.5 ± t of 5 degrees of freedom, 2.5706 (scipy 1.17.1), times sqrt(0.3 / 6)."""
+    human = [0, 0, 1, 1, 0, 1]
+    found = prediction_powered_mean(
+        human, human, [0, 1] * 50, trust="none", clusters=(list("abcdef"), range(100))
+    )
+
+    assert (round(found.low, 4), round(found.high, 4)) == (-0.0748, 1.0748)
+    assert (found.freedom, found.clusters) == (5, 6)
+
+
+@given(sample=samples, others=rest.filter(lambda values: len(values) > 1))
+def test_clusters_of_one_item_have_the_error_of_items(
+    sample: tuple[list[int], list[int]], others: list[int]
+) -> None:
+    """The degrees of freedom alone may be more: those of both parts."""
+    n, more = len(sample[0]), len(others)
+    items = prediction_powered_mean(*sample, others, trust="full")
+    clusters = prediction_powered_mean(*sample, others, trust="full", clusters=(range(n), range(n, n + more)))
+
+    assert (clusters.mean, clusters.error) == (items.mean, items.error)
+    assert clusters.freedom >= items.freedom
+
+
+def test_both_kinds_of_clusters_are_weighed_by_their_variances() -> None:
+    """Satterthwaite by hand: residuals 0, 0, 1, 1 have the variance (1/3) / 4 with 3 degrees, others 0 and 3 (9/2) / 2 with 1."""
+    found = prediction_powered_mean(
+        [1, 2, 4, 5], [1, 2, 3, 4], [0, 3], trust="full", clusters=(list("abcd"), list("ef"))
+    )
+    sample, others = 1 / 12, 9 / 4
+
+    assert found.error == pytest.approx(math.sqrt(sample + others))
+    assert found.freedom == pytest.approx((sample + others) ** 2 / (sample**2 / 3 + others**2 / 1))
+
+
+def test_what_a_cluster_has_on_both_sides_varies_together() -> None:
+    """All items graded: whether half of each cluster counts as the others' or not, the mean has the variance of cluster means.
+
+    Every cluster has the same value four times, two of them graded. With λ = 1 and a machine that says 0, the error is
+    that of the three values; with one that is right, it is that of the others: both times sqrt(7/3 / 3).
+    """
+    values, clusters = np.repeat([1.0, 2, 4], 2), np.repeat(list("abc"), 2).tolist()
+    for machine, others in ((values * 0, values * 0), (values, values)):
+        found = prediction_powered_mean(values, machine, others, trust=1.0, clusters=(clusters, clusters))
+
+        assert found.mean == pytest.approx(7 / 3)
+        assert found.error == pytest.approx(math.sqrt(7 / 9))
+        assert found.freedom == pytest.approx(2)
 
 
 @given(sample=samples, others=rest, trust=st.sampled_from(["tuned", "full", "none"]))
-def test_nothing_is_ever_nan(sample: tuple[list[int], list[int]], others: list[int], trust: Any) -> None:
-    """Whatever the values, there is a number in every field, and the mean lies in its interval."""
-    found = prediction_powered_mean(*sample, others, trust=trust)
+def test_nothing_is_ever_nan_or_of_width_0(
+    sample: tuple[list[int], list[int]], others: list[int], trust: Any
+) -> None:
+    """Whatever the values, the mean lies within bounds that differ, or the reason stands in their place."""
+    try:
+        found = prediction_powered_mean(*sample, others, trust=trust)
+    except BadSample as error:
+        assert (trust, len(others)) == ("full", 1) or (trust, len(sample[0])) == ("tuned", 2), error
+        return
 
-    assert all(
-        math.isfinite(value) for value in (found.mean, found.error, found.low, found.high, found.weight)
-    )
-    assert found.low <= found.mean <= found.high
+    assert math.isfinite(found.mean)
+    assert math.isfinite(found.weight)
+    if isinstance(found.error, Undefined):
+        assert (found.error, found.low, found.high) == (NO_SPREAD,) * 3
+    else:
+        assert found.low < found.mean < found.high
 
 
 def test_a_machine_that_says_one_thing_is_not_relied_on() -> None:
@@ -153,7 +208,7 @@ def test_a_machine_that_is_always_right_makes_its_items_count() -> None:
     found = prediction_powered_mean([0, 1, 1, 0], [0, 1, 1, 0], OTHERS, trust=1.0)
 
     assert found.mean == pytest.approx(0.5)
-    assert found.error == pytest.approx(0.5 / math.sqrt(100))
+    assert found.error == pytest.approx(0.5 / math.sqrt(99))
 
 
 def test_without_other_items_only_people_count() -> None:
@@ -161,17 +216,49 @@ def test_without_other_items_only_people_count() -> None:
     assert prediction_powered_mean(HUMAN, MACHINE).weight == 0
 
 
-def test_values_without_spread_have_an_interval_of_width_0() -> None:
-    """As Student's has."""
-    found = prediction_powered_mean([0.1] * 3, [0.1] * 3, [0.1] * 7)
+@pytest.mark.parametrize("clusters", [None, (list("abc"), list("abcdefg"))])
+def test_values_without_spread_have_a_mean_and_no_interval(clusters: Any) -> None:
+    """A width of 0 would claim certainty; the warning says why there is none."""
+    found = prediction_powered_mean([0.1] * 3, [0.1] * 3, [0.1] * 7, clusters=clusters)
 
-    assert (found.mean, found.low, found.high) == (0.1, 0.1, 0.1)
+    assert (found.mean, found.error, found.low, found.high) == (0.1, NO_SPREAD, NO_SPREAD, NO_SPREAD)
+    assert found.warning == "all human values are equal: their spread is unknown"
+
+
+def test_clusters_with_equal_means_have_no_interval() -> None:
+    """Rounding of 0.1, 0.2 and 0.3 is not spread."""
+    found = prediction_powered_mean(
+        [0.1, 0.2, 0.3] * 5, [0] * 15, clusters=([at // 3 for at in range(15)], [])
+    )
+
+    assert (found.low, found.high) == (NO_SPREAD, NO_SPREAD)
+
+
+@pytest.mark.parametrize(
+    ("human", "clusters", "warning"),
+    [
+        ([0, 1] * 14 + [0], None, "29 human values of 0 or 1, fewer than 30"),
+        ([0, 1] * 15, None, ""),
+        ([0, 1, 2] * 4 + [3, 4], None, "14 human values, fewer than 15"),
+        ([0, 1, 2] * 5, None, ""),
+        ([0, 1, 2] * 14, 14, "human values of 14 clusters, fewer than 15"),
+        ([0, 1, 2] * 15, 15, ""),
+    ],
+)
+def test_few_human_values_are_warned_of(human: list[int], clusters: int | None, warning: str) -> None:
+    """Below 15 values or clusters, 30 where they are 0 or 1."""
+    names = None if clusters is None else ([at // 3 for at in range(len(human))], [])
+    found = prediction_powered_mean(human, human, clusters=names)
+
+    assert found.warning.split(":")[0] == warning
 
 
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (([1], [1], [0]), {}, "there is 1 human value, expected two or more"),
+        (([1], [1], [0]), {}, "the number of human values is 1, expected two or more"),
+        (([1, 0], [1, 0], [0, 1]), {}, "the number of human values is 2, expected three or more to tune λ"),
+        (([1, 0], [1, 0], [0]), {"trust": "full"}, "the number of other items is 1, expected two or more"),
         (([], [], [0]), {}, "`human` holds no values"),
         (([1, 0], [1], [0]), {}, "2 human values and 1 of the machine"),
         (([1, math.nan], [1, 0], [0]), {}, "`human` holds nan"),
@@ -186,7 +273,21 @@ def test_values_without_spread_have_an_interval_of_width_0() -> None:
             {"clusters": (["a"], ["a"])},
             "`clusters` names those of 1 and 1 items, expected 2 and 1",
         ),
-        (([1, 0], [1, 0], [0]), {"clusters": (["a", "a"], ["a"])}, "all items are of one cluster"),
+        (
+            ([1, 0], [1, 0], [0]),
+            {"clusters": (["a", "a"], ["b"])},
+            "the number of clusters of human values is 1, expected two or more",
+        ),
+        (
+            ([1, 0, 1], [1, 0, 0], [0, 1]),
+            {"clusters": (["a", "b", "b"], ["a", "c"])},
+            "the number of clusters of human values is 2, expected three or more to tune λ",
+        ),
+        (
+            ([1, 0], [1, 0], [0, 1]),
+            {"clusters": (["a", "b"], ["c", "c"]), "trust": "full"},
+            "the number of other clusters is 1, expected two or more",
+        ),
     ],
 )
 def test_what_has_no_interval_is_refused(arguments: Any, options: dict[str, Any], message: str) -> None:

@@ -113,7 +113,6 @@ class Oracle:
                 if name not in seen:
                     self.fresh[-1].append(name)
                 seen.add(name)
-        self.nothing = not seen
 
     def gain(self, name: str) -> int:
         """What a result adds: nothing unless it is good."""
@@ -191,12 +190,11 @@ class Oracle:
         return self.GR() / self.R() if self.R() else 0.0
 
     def SRR(self) -> float:
-        return NAN if self.nothing else self.Dup() / self.R() if self.R() else 0.0
+        return self.Dup() / self.R() if self.R() else 0.0
 
     SRR_micro = SRR
 
-    def SRE_micro(self) -> float:
-        return NAN if self.nothing else self.SRE()
+    SRE_micro = SRE
 
     def _wanted(self) -> set[str]:
         own = {name for new in self.fresh for name in new if (self.case.labels[name] or 0) >= self.good}

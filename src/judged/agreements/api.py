@@ -21,6 +21,7 @@ from judged.protocol import Protocol
 from judged.result import InputFile, Provenance
 from judged.stats.outcome import Undefined
 from judged.stats.paired import check_level
+from judged.stats.prediction_powered import describe_small_sample
 from judged.tables.inputs import RunLike
 
 __all__ = ["agreement"]
@@ -150,6 +151,8 @@ def _warn(found: Agreement) -> Iterator[Note]:
         results = "result has" if found.items == 1 else "results have"
         message = f"{found.items} {results} both grades, fewer than {ENOUGH_RESULTS}: intervals are rough"
         yield Note("few-results", "warning", message)
+    if message := describe_small_sample(found.truth, len(set(found.tasks)), noun="task"):
+        yield Note("few-graded-tasks", "warning", message)
 
 
 def _describe_means(found: Agreement) -> Note:

@@ -92,9 +92,8 @@ class MeanEstimates:
                 yield {**row, "value": estimate, "error": None, "weight": None}
             else:
                 powered = isinstance(estimate, PoweredMean) and estimate is not self.labels
-                value = Estimate(estimate.mean, estimate.low, estimate.high)
                 weight = getattr(estimate, "weight", None) if powered else None
-                yield {**row, "value": value, "error": estimate.error, "weight": weight}
+                yield {**row, **_show_interval(estimate), "weight": weight}
         if self.rate is not None:
             rate = {"value": self.rate.value, "error": None, "weight": None}
             yield {"mean": self.name, "estimate": "Rogan–Gladen", **rate}
@@ -470,6 +469,14 @@ class Agreement(Result):
         rows.append(("all", *counts.sum(axis=0).tolist(), self.items))
         columns = ("grade", *(f"label {name}" for name in names), "all")
         return Table(columns, tuple(rows), title="Results by human grade and label", foot=1)
+
+
+def _show_interval(estimate: PoweredMean | StratifiedMean) -> Row:
+    """Return the cells of an estimate's value and standard error; the reason in place of an interval that does not exist."""
+    low, high, error = estimate.low, estimate.high, estimate.error
+    if isinstance(low, Undefined) or isinstance(high, Undefined) or isinstance(error, Undefined):
+        return {"value": Estimate(estimate.mean, reason=str(low)), "error": None}
+    return {"value": Estimate(estimate.mean, low, high), "error": error}
 
 
 def _power_mean(*values: Floats, **options: Any) -> PoweredMean | Undefined:

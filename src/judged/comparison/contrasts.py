@@ -271,7 +271,7 @@ def t_test_against_first(systems: Sequence[System]) -> list[BaselineTest]:
         for measure in first.measures:
             if measure.aggregate != "mean" or measure.text:
                 continue
-            queries, values, _ = pair_by_query([other[str(measure)], first[str(measure)]])
+            queries, values, *_ = pair_by_query([other[str(measure)], first[str(measure)]])
             if queries:
                 found.append((other.name, str(measure), len(queries), paired_t(*values.T)))
     corrected = holm([test.p for *_, test in found])
@@ -292,14 +292,14 @@ def _pair_measure(systems: Sequence[System], measure: Measure) -> PairedScores:
         msg = f"{measure} has {what} for a whole run, and systems are compared by means over queries"
         other = measure.compare_by
         raise BadMeasure(msg, hint=f"compare by {other} in place of {measure}" if other else None)
-    queries, values, others = pair_by_query([system[str(measure)] for system in systems])
+    queries, values, others, undefined = pair_by_query([system[str(measure)] for system in systems])
     names = tuple(system.name for system in systems)
     if not queries:
         unit = systems[0].unit
         hint = 'a protocol with `missing="zero"` scores every judged query' if unit == "query" else None
         msg = f"{', '.join(names[:3])} have no {unit} in common that {measure} has a value for"
         raise BadSample(msg, hint=hint)
-    left_out = tuple(dict.fromkeys(query for missing in others for query in missing))
+    left_out = tuple(dict.fromkeys(query for missing in (*others, undefined) for query in missing))
     return PairedScores(
         str(measure),
         names,

@@ -91,7 +91,7 @@ def _pair(scored: Sequence[Evaluation], measures: Sequence[Measure]) -> Sequence
     names, ids = tuple(evaluation.system for evaluation in scored), tuple(queries.to_pylist())
     found = []
     for measure in measures:
-        values = np.column_stack([evaluation.scores[measure] for evaluation in scored])
+        values = np.column_stack([evaluation.scores.averaged(measure) for evaluation in scored])
         there = ~np.isnan(values).any(axis=1)
         kept = (
             ids

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -42,7 +43,7 @@ class System:
 
     name: str
     values: Mapping[str, Mapping[str, float]]
-    """For each measure, as it is written, the value of every query; NaN if it has none."""
+    """For each measure, as it is written, the value of every query; NaN if it has none, or none that counts."""
     measures: tuple[Measure, ...] = ()
     unit: str = "query"
     provenance: Provenance = field(default_factory=Provenance)
@@ -80,7 +81,11 @@ class System:
 def to_system(scored: Evaluation | Scores) -> System:
     """Return the values of an evaluation or of scores, with their protocols and notes."""
     scores = scored if isinstance(scored, Scores) else scored.scores
-    values = {name: scores.by_query(name) for name, column in scores.values.items() if column.dtype != object}
+    values = {
+        name: scores.by_query(name, averaged=True)
+        for name, column in scores.values.items()
+        if column.dtype != object
+    }
     if isinstance(scored, Scores):
         return System(scores.run, values, unit=scores.unit, saved=True)
     notes = scored.notes
@@ -245,7 +250,7 @@ def _to_systems(table: Table, provenance: Provenance) -> tuple[System, ...]:
     """Group values by system, measure and query; collect every row that is not a score, then raise."""
     systems: dict[str, dict[str, dict[str, float]]] = {}
     columns = {name: column.to_pylist() for name, column in table.columns.items()}
-    names, texts = columns.get("run"), columns.get("text")
+    names, texts, left_out = columns.get("run"), columns.get("text"), columns.get("left_out")
     rows = zip(columns["query"], columns["measure"], columns["value"], strict=True)
     for row, (query, measure, value) in enumerate(rows):
         if texts is not None and texts[row]:
@@ -255,6 +260,6 @@ def _to_systems(table: Table, provenance: Provenance) -> tuple[System, ...]:
         if query in values:
             message = f"query `{query}` has a value of {measure} already"
             table.problems.add("repeated-query", row, message)
-        values[query] = value
+        values[query] = nan if left_out is not None and left_out[row] == 1 else value
     table.problems.raise_if_any(hint=AGAIN)
     return tuple(System(name, values, provenance=provenance, saved=True) for name, values in systems.items())

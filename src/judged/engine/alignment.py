@@ -63,6 +63,13 @@ class Alignment:
             return values
         return np.where(self.present, values, 0.0)
 
+    def left_out(self, measure: Measure) -> Flags:
+        """Return which units have a value that does not count in the mean and in comparisons."""
+        if measure.averaged is None:
+            return np.zeros(len(self.units), dtype=bool)
+        left_out: Flags = ~measure.averaged(self.view)
+        return left_out
+
     def systems(self) -> Mapping[str, Ints]:
         """Return the units of each system, where several were aligned together; empty for a single one."""
         return {}

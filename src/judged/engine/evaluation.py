@@ -124,13 +124,13 @@ class Evaluation(Result):
         return self.scores
 
     def values(self, measure: Measure | str) -> NDArray[Any]:
-        """Return the values of one measure for the units that have one."""
-        values = self.scores[self.find_measure(measure)]
+        """Return the values of one measure for the units that count in its mean."""
+        values = self.scores.averaged(self.find_measure(measure))
         return values[~_is_undefined(values)]
 
     def undefined(self, measure: Measure | str) -> int:
-        """Return how many units the measure has no value for; they are left out of its mean."""
-        return int(_is_undefined(self.scores[self.find_measure(measure)]).sum())
+        """Return how many units are left out of the mean: those without a value, and those whose value does not count."""
+        return int(_is_undefined(self.scores.averaged(self.find_measure(measure))).sum())
 
     def part(self, measure: Measure) -> Part:
         """Return the part that the measure belongs to."""
@@ -155,10 +155,12 @@ class Evaluation(Result):
         names = sorted(set(keys), key=str.encode)
         place = {name: number for number, name in enumerate(names)}
         group = np.array([place[key] for key in keys], dtype=np.int64)
-        values = {
-            name: _group_means(column, group, len(names)) for name, column in self.scores.values.items()
-        }
-        scores = Scores(to_strings(names), values, run=self.system, unit=unit)
+        values, left_out = {}, {}
+        for name, column in self.scores.values.items():
+            counted = _group_means(self.scores.averaged(name), group, len(names))
+            values[name] = np.where(np.isnan(counted), _group_means(column, group, len(names)), counted)
+            left_out[name] = np.isnan(counted) & ~np.isnan(values[name])
+        scores = Scores(to_strings(names), values, run=self.system, unit=unit, left_out=_keep_any(left_out))
         return replace(self, scores=scores, _totals={}, _ends={})
 
     @cached_property
@@ -174,11 +176,12 @@ class Evaluation(Result):
         alignments = {protocol: whole.select(units) for protocol, whole in self.alignments.items()}
         first = alignments[self.protocol]
         values = {name: column[units] for name, column in self.scores.values.items()}
+        left_out = _keep_any({name: flags[units] for name, flags in self.scores.left_out.items()})
         part = Part(self.protocol, self.measures, first.notes, len(units), first.counts)
         return replace(
             self,
             system=system,
-            scores=Scores(first.units, values, run=system, unit=self.unit),
+            scores=Scores(first.units, values, run=system, unit=self.unit, left_out=left_out),
             parts=(part,),
             notes=first.notes,
             alignments=alignments,
@@ -353,6 +356,7 @@ def score(
     groups = measures if isinstance(measures, Mapping) else {first: measures}
     units = alignments[first].units if len(alignments) == 1 else _merge_units(alignments.values())
     values: dict[str, NDArray[Any]] = {}
+    left_out: dict[str, Flags] = {}
     parts = []
     for protocol, group in groups.items():
         alignment = alignments[protocol]
@@ -360,6 +364,8 @@ def score(
         for measure in group:
             found = alignment.values(measure)
             values[str(measure)] = found if scored is None else _spread(found, scored)
+            left_out[str(measure)] = np.zeros(len(units), dtype=bool)
+            left_out[str(measure)][slice(None) if scored is None else scored] = alignment.left_out(measure)
         parts.append(Part(protocol, tuple(group), alignment.notes, len(alignment.units), alignment.counts))
     by_name = {str(measure): measure for group in groups.values() for measure in group}
     names = order or list(by_name)
@@ -367,7 +373,13 @@ def score(
     records = tuple(_record(part, alone=len(parts) == 1) for part in parts)
     return Evaluation(
         system,
-        Scores(units, {name: values[name] for name in names}, run=system, unit=family.unit),
+        Scores(
+            units,
+            {name: values[name] for name in names},
+            run=system,
+            unit=family.unit,
+            left_out=_keep_any({name: left_out[name] for name in names}),
+        ),
         tuple(by_name[name] for name in names),
         parts[0].protocol,
         tuple(parts),
@@ -430,6 +442,11 @@ def _is_undefined(values: NDArray[Any]) -> Flags:
         return np.array([value is None for value in values], dtype=bool)
     undefined: Flags = np.isnan(values)
     return undefined
+
+
+def _keep_any(left_out: Mapping[str, Flags]) -> dict[str, Flags]:
+    """Return the measures that leave any unit out."""
+    return {name: flags for name, flags in left_out.items() if flags.any()}
 
 
 def _group_means(values: Floats, group: Ints, count: int) -> Floats:

@@ -265,7 +265,7 @@ def _gate_measure(
 ) -> MeasureGate:
     """Return the outcome of one measure, over the queries that both have a value for."""
     name = str(measure)
-    queries, values, (only_ours, only_theirs) = pair_by_query([ours[name], theirs[name]])
+    queries, values, (only_ours, only_theirs), neither = pair_by_query([ours[name], theirs[name]])
     record = ours.protocol(name)
     unpaired = [*only_ours, *only_theirs]
     if unpaired and record is not None and record.conventions.get("missing") == "error":
@@ -302,5 +302,6 @@ def _gate_measure(
         helped=tuple(change for change in changes[: -SHOWN - 1 : -1] if change[1] > 0),
         only_in_run=tuple(only_ours),
         only_in_baseline=tuple(only_theirs),
+        in_neither=tuple(neither),
         unit=ours.unit,
     )

@@ -112,6 +112,8 @@ class MeasureGate:
     only_in_run: tuple[str, ...] = ()
     """Queries that only the run has a value for; they cannot be compared."""
     only_in_baseline: tuple[str, ...] = ()
+    in_neither: tuple[str, ...] = ()
+    """Queries that neither has a value for that counts in the mean."""
     unit: str = "query"
     """What runs are compared on: queries, or tasks."""
 
@@ -158,6 +160,7 @@ class MeasureGate:
             "worse": self.worse,
             "only_in_run": len(self.only_in_run),
             "only_in_baseline": len(self.only_in_baseline),
+            "in_neither": len(self.in_neither),
             "reason": self.reason,
             "why": self.text,
         }

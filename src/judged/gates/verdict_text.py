@@ -166,9 +166,12 @@ def _queries(result: MeasureGate) -> str:
 def describe_unpaired(result: MeasureGate) -> str:
     """Return the queries that could not be paired, counted and named."""
     sentences = []
-    for queries, run in ((result.only_in_run, result.run), (result.only_in_baseline, result.baseline)):
+    for queries, where in (
+        (result.only_in_run, f"with a value in {shorten(result.run)} only"),
+        (result.only_in_baseline, f"with a value in {shorten(result.baseline)} only"),
+        (result.in_neither, "without a value in either"),
+    ):
         if queries:
             names = ", ".join(map(shorten, queries[:3])) + (", …" if len(queries) > 3 else "")
-            count = counted(len(queries), result.unit)
-            sentences.append(f"{count} ({names}) with a value in {shorten(run)} only: not compared.")
+            sentences.append(f"{counted(len(queries), result.unit)} ({names}) {where}: not compared.")
     return " ".join(sentences)

@@ -37,7 +37,6 @@ __all__ = [
     "good_results",
     "iteration_count",
     "iteration_gain",
-    "mask_not_found",
     "offsets_from_counts",
     "reference_gain_found",
     "reference_gain_total",
@@ -357,11 +356,6 @@ def value_at(view: SessionView, values: Floats | Ints, iteration: Iteration, bey
         there = view.iterations >= iteration
     out[there] = values[_end(view, iteration)[there] - 1]
     return out
-
-
-def mask_not_found(view: SessionView, values: Floats) -> Floats:
-    """Return the values, with NaN for sessions that never searched or found nothing at all."""
-    return np.where(view.found, values, np.nan)
 
 
 def _worth(view: SessionView, good: int, worth: Worth) -> Ints:

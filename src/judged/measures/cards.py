@@ -246,7 +246,7 @@ def _ties_by_law(measure: Measure) -> str:
 
 def _explain_companions(measure: Measure) -> str:
     """Say why a rate of sessions is not shown alone."""
-    if not measure.companions or not measure.laws & {Law.RATE, Law.UNDEFINED_IF_NOTHING_FOUND}:
+    if not measure.companions or (Law.RATE not in measure.laws and measure.averaged is None):
         return ""
     moves = "rises" if measure.higher_is_better else "falls"
     beside = " and ".join(f"`{name}`" for name in measure.companions)

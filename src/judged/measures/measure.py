@@ -67,6 +67,8 @@ class Measure:
     """Measures that it must be shown with, because it says too little alone."""
     compare_by: str = ""
     """The measure with the same values and a mean, for tests, where this one has no mean."""
+    averaged: Callable[[Any], Any] | None = None
+    """Returns which units of a view count in the mean and in comparisons; None: all that have a value."""
     parts: Callable[..., tuple[Any, Any]] | None = None
     """Of a pooled measure: the numerator and the denominator of each query."""
     terms: Callable[..., Terms] | None = None

@@ -89,11 +89,14 @@ def upper_bound(evaluation: Evaluation, measure: Measure | str) -> float:
     if alignment.pools and known.needs_reference:
         return nan
     view = alignment.view.cached(("upper",), alignment.view.with_best_labels)
-    return _average(known, view, known.per_query(view))
+    return aggregate(known, _find_averaged(known, view), view=view, empty=nan)
 
 
-def _average(measure: Measure, view: SessionView, values: Floats) -> float:
-    return aggregate(measure, values[~np.isnan(values)], view=view, empty=nan)
+def _find_averaged(measure: Measure, view: SessionView) -> Floats:
+    """Return the values that count in the mean."""
+    values: Floats = measure.per_query(view)
+    left_out = np.isnan(values) if measure.averaged is None else np.isnan(values) | ~measure.averaged(view)
+    return values[~left_out]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +138,12 @@ def curve(
 
 
 def _point(view: SessionView, measure: Measure, iteration: int, level: float) -> CurvePoint:
-    values = measure.per_query(view)
-    there = values[~np.isnan(values)]
+    there = _find_averaged(measure, view)
     averaged = measure.aggregate == "mean" and len(there) > 1
     interval = student_interval(there, level=level) if averaged else None
     running = int((view.iterations >= iteration).sum())
-    return CurvePoint(iteration, running, _average(measure, view, values), interval)
+    value = aggregate(measure, there, view=view, empty=nan)
+    return CurvePoint(iteration, running, value, interval)
 
 
 def curve_measures(measures: Iterable[Measure]) -> list[Measure]:

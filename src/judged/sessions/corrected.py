@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from judged.arrays import Floats
+from judged.arrays import Floats, Ints
 from judged.blocks import Estimate, Table, Value
 from judged.dedup.label_index import LabelIndex
 from judged.errors import BadSample
@@ -16,12 +16,10 @@ from judged.io.read import read_labels
 from judged.kernels.sessions import UNLABELLED, SessionView, count_until, gain_values
 from judged.sessions.builder import NewResult, SessionKey, SessionViewBuilder
 from judged.sessions.reference import make_pools
-from judged.stats.prediction_powered import normal_quantile
+from judged.stats.outcome import Undefined, as_row
+from judged.stats.prediction_powered import bound_mean, combine_parts, describe_small_sample
 
 __all__ = ["Corrected", "Correction", "correct_by_humans"]
-
-ENOUGH = 30
-"""Fewer graded results make a rough correction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +30,8 @@ class Correction:
     measure: str
     labels: float
     corrected: float
-    low: float
-    high: float
+    low: float | Undefined
+    high: float | Undefined
     graded: int
     """Results of the system that people graded."""
 
@@ -47,17 +45,20 @@ class Corrected:
     """Distinct results that people graded."""
     pool: int
     """Distinct results of all systems, over all tasks."""
+    tasks: int
+    """Tasks with graded results: the independent draws of the correction."""
+    warning: str = ""
+    """Why intervals may cover less than their level; empty if there is no reason."""
 
     def rows(self) -> Iterator[dict[str, Value]]:
         """Yield a row for each system and measure."""
         for row in self.corrections:
-            yield {name: getattr(row, name) for name in Correction.__dataclass_fields__}
+            yield {**as_row(row)}
 
     def tables(self) -> Iterator[Table]:
         """Yield a row for each system and measure."""
         rows = tuple(
-            (row.system, row.measure, row.labels, Estimate(row.corrected, row.low, row.high), row.graded)
-            for row in self.corrections
+            (row.system, row.measure, row.labels, _estimate(row), row.graded) for row in self.corrections
         )
         title = f"Corrected by people, who graded {self.graded:,} of {self.pool:,} results"
         yield Table(("system", "measure", "by labels", "corrected", "graded"), rows, title=title, keys=2)
@@ -70,48 +71,71 @@ def correct_by_humans(
 
     The graded results must be a random sample of the pool, the distinct results of each task, as `judged label --sample`
     draws it. A graded result that sessions share is one draw; results of other systems add nothing to a system's
-    correction, and count as such in its variance.
+    correction, and count as such in its variance. Tasks are the independent draws of both the labels' mean and the
+    correction, so the interval is for other tasks.
     """
     index = LabelIndex(read_labels(human), builder.protocol.rules)
-    items = _pool_items(builder)
-    grades = [_find_grade(index, builder.keys, results) for results in items]
-    drawn = [number for number, grade in enumerate(grades) if grade is not None]
+    pool = _pool_items(builder)
+    grades = [_find_grade(index, builder.keys, item.results) for item in pool]
+    drawn = [(item, grade) for item, grade in zip(pool, grades, strict=True) if grade is not None]
     if len(drawn) < 2:
         msg = f"people graded {len(drawn)} of the results, expected a sample of at least 2"
         raise BadSample(msg, hint="draw one with `judged label TRACE --sample 200 -o sheet.csv`")
     measures = (
-        ("CG@last", gain_values(good, "graded"), _ones),
-        ("SRE@last", gain_values(good, "binary"), _shares),
+        ("CG@last", gain_values(good, "graded"), np.ones(len(view))),
+        ("SRE@last", gain_values(good, "binary"), _shares(view)),
     )
     systems: dict[str, list[int]] = {}
     for number, key in enumerate(builder.keys):
         systems.setdefault(key.system, []).append(number)
+    of_session = _number_tasks(builder)
     corrections = [
         _correct(
-            system,
-            sessions,
-            name,
-            worth,
-            scale(view),
-            [(items[at], grades[at]) for at in drawn],
-            len(items),
-            view,
-            level,
+            _Subject(system, np.array(sessions), name, worth, scale), drawn, pool, view, of_session, level
         )
         for system, sessions in systems.items()
         for name, worth, scale in measures
     ]
-    return Corrected(tuple(corrections), len(drawn), len(items))
+    tasks = len({item.task for item, _ in drawn})
+    values = np.array([float(grade >= good) for _, grade in drawn])
+    return Corrected(
+        tuple(corrections), len(drawn), len(pool), tasks, describe_small_sample(values, tasks, noun="task")
+    )
 
 
-def _pool_items(builder: SessionViewBuilder) -> list[list[NewResult]]:
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A distinct result of a task, with the sessions that found it."""
+
+    task: int
+    results: Sequence[NewResult]
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A measure of a system: what a grade is worth, and how much it counts in each session."""
+
+    system: str
+    sessions: Ints
+    measure: str
+    worth: Any
+    scale: Floats
+
+
+def _number_tasks(builder: SessionViewBuilder) -> Ints:
+    """Return the number of each session's task."""
+    number = {task: at for at, task in enumerate(dict.fromkeys(key.task for key in builder.keys))}
+    return np.array([number[key.task] for key in builder.keys])
+
+
+def _pool_items(builder: SessionViewBuilder) -> list[_Item]:
     """Return the distinct results of every task, each with the sessions that found it."""
-    items: list[list[NewResult]] = []
-    for pool in make_pools(builder).values():
+    items: list[_Item] = []
+    for task, pool in enumerate(make_pools(builder).values()):
         groups: dict[int, list[NewResult]] = {}
         for number, result in zip(pool.numbers, pool.results, strict=True):
             groups.setdefault(number, []).append(result)
-        items += groups.values()
+        items += [_Item(task, results) for results in groups.values()]
     return items
 
 
@@ -123,10 +147,6 @@ def _find_grade(index: LabelIndex, keys: Sequence[SessionKey], results: Sequence
     return None
 
 
-def _ones(view: SessionView) -> Floats:
-    return np.ones(len(view))
-
-
 def _shares(view: SessionView) -> Floats:
     """Return what one result is of all results of its session."""
     returned = count_until(view, view.results, "last")
@@ -134,40 +154,72 @@ def _shares(view: SessionView) -> Floats:
 
 
 def _correct(
-    system: str,
-    sessions: Sequence[int],
-    name: str,
-    worth: Any,
-    scale: Floats,
-    drawn: Sequence[tuple[Sequence[NewResult], int | None]],
-    pool: int,
+    subject: _Subject,
+    drawn: Sequence[tuple[_Item, int]],
+    pool: Sequence[_Item],
     view: SessionView,
+    of_session: Ints,
     level: float,
 ) -> Correction:
-    """Return one measure of one system: the mean by labels, and the sample's mean correction times the size of the pool."""
-    own = set(sessions)
-    values = _session_values(view, worth, scale)[sessions]
-    added = np.array(
-        [
-            sum(
-                scale[result.session] * (worth[grade] - worth[max(int(view.gains[result.place]), 0)])
-                for result in results
-                if result.session in own
-            )
-            for results, grade in drawn
-        ],
-        dtype=np.float64,
+    """Return the mean by labels, and with the mean correction of the sample times the size of the pool.
+
+    The correction is a ratio (what people add, for each graded result) times another (results of the pool, for each session);
+    each task's part in the deviation of the estimate is that of its linearisation.
+    """
+    own, sessions = set(subject.sessions.tolist()), len(subject.sessions)
+    of_own = of_session[subject.sessions].tolist()
+    tasks = set(of_own)
+    drawn = [(item, grade) for item, grade in drawn if item.task in tasks]
+    of_pool = [item.task for item in pool if item.task in tasks]
+    values = _session_values(view, subject.worth, subject.scale)[subject.sessions]
+    added = np.array([_add(subject, item, grade, own, view) for item, grade in drawn])
+    mean_added, share = float(added.mean()) if len(added) else 0.0, len(of_pool) / sessions
+    corrected = float(values.mean()) + share * mean_added
+    low, high = _bound(
+        corrected,
+        (share * (added - mean_added) / max(len(added), 1), [item.task for item, _ in drawn]),
+        (
+            np.concatenate([values - corrected, np.full(len(of_pool), mean_added)]) / sessions,
+            [*of_own, *of_pool],
+        ),
+        level,
     )
-    share = pool / len(sessions)
-    corrected = float(values.mean() + share * added.mean())
-    variance = share**2 * added.var(ddof=1) / len(added) * (1 - len(added) / pool)
-    if len(values) > 1:
-        variance += values.var(ddof=1) / len(values)
-    half = normal_quantile(level) * float(np.sqrt(variance))
-    graded = sum(any(result.session in own for result in results) for results, _ in drawn)
-    most = 1.0 if name.startswith("SRE") else float("inf")
-    low, high = max(corrected - half, 0.0), min(corrected + half, most)
-    return Correction(system, name, float(values.mean()), corrected, low, high, graded)
+    graded = sum(any(result.session in own for result in item.results) for item, _ in drawn)
+    return Correction(subject.system, subject.measure, float(values.mean()), corrected, low, high, graded)
+
+
+def _bound(
+    corrected: float,
+    human: tuple[Floats, Sequence[int]],
+    others: tuple[Floats, Sequence[int]],
+    level: float,
+) -> tuple[float | Undefined, float | Undefined]:
+    """Return the interval, from parts of the deviation with the number of the task of each."""
+    if len(set(human[1])) < 2:
+        few = Undefined("people graded results of fewer than two of its tasks")
+        return few, few
+    spread = combine_parts(human[0], np.array(human[1]), others[0], np.array(others[1]))
+    largest = max(abs(corrected), float(np.abs(others[0]).max()))
+    _, low, high = bound_mean(corrected, spread.error, spread.freedom, level, largest=largest)
+    return low, high
+
+
+def _add(subject: _Subject, item: _Item, grade: int, own: set[int], view: SessionView) -> float:
+    """Return what a human grade of a result adds to the sum of the system's sessions."""
+    return float(
+        sum(
+            subject.scale[result.session]
+            * (subject.worth[grade] - subject.worth[max(int(view.gains[result.place]), 0)])
+            for result in item.results
+            if result.session in own
+        )
+    )
+
+
+def _estimate(row: Correction) -> Estimate:
+    if isinstance(row.low, Undefined) or isinstance(row.high, Undefined):
+        return Estimate(row.corrected, reason=str(row.low))
+    return Estimate(row.corrected, row.low, row.high)
 
 
 def _session_values(view: SessionView, worth: Any, scale: Floats) -> Floats:

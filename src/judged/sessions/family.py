@@ -276,11 +276,11 @@ def align_sessions(
     goods = [int(str(measure.parameters["good"])) for measure in measures if "good" in measure.parameters]
     good = min(goods, default=2)
     corrected = None if human is None else correct_by_humans(builder, view, human, good=good)
-    return replace(
-        _finish(builder, view, pools, index, skipped, good=good),
-        search_log=builder.search_log,
-        corrected=corrected,
-    )
+    aligned = _finish(builder, view, pools, index, skipped, good=good)
+    if corrected is not None and corrected.warning:
+        notes = (*aligned.counts.input_notes, Note("few-graded-tasks", "warning", corrected.warning))
+        aligned = replace(aligned, counts=replace(aligned.counts, input_notes=notes))
+    return replace(aligned, search_log=builder.search_log, corrected=corrected)
 
 
 def _choose_keep(reference: Any, measures: Sequence[Measure]) -> Keep:

@@ -341,15 +341,23 @@ def _mean_rows(systems: Mapping[str, Evaluation]) -> Iterator[dict[str, Value]]:
 
 
 def _session_rows(systems: Mapping[str, Evaluation]) -> Iterator[dict[str, Value]]:
+    partly = any(system.scores.left_out for system in systems.values())
     for name, system in systems.items():
         for measure in system.measures:
-            for key, value in zip(session_keys(system), system.scores[measure].tolist(), strict=True):
+            scores = zip(
+                session_keys(system),
+                system.scores[measure].tolist(),
+                system.scores.averaged(measure).tolist(),
+                strict=True,
+            )
+            for key, value, averaged in scores:
                 yield {
                     "system": name,
                     "session": key.conversation,
                     "task": key.task,
                     "measure": str(measure),
                     "value": _to_value(value),
+                    **({"left_out": int(isnan(averaged) and not isnan(value))} if partly else {}),
                 }
 
 
@@ -397,7 +405,7 @@ def _counts(evaluation: Evaluation) -> dict[str, Value]:
 
 
 def _note_undefined(evaluation: Evaluation) -> list[Note]:
-    """Return a note for the measures that some sessions have no value of."""
+    """Return a note for the measures whose mean leaves sessions out."""
     names: dict[int, list[str]] = {}
     for measure in evaluation.measures:
         if evaluation.undefined(measure):
@@ -407,8 +415,8 @@ def _note_undefined(evaluation: Evaluation) -> list[Note]:
         Note(
             "undefined-values",
             "info",
-            f"{', '.join(measures)}: {count:,} of {total} have no value and are left out",
-            f"{', '.join(measures)}: sessions without a value, which are left out",
+            f"{', '.join(measures)}: {count:,} of {total} are left out of the mean",
+            f"{', '.join(measures)}: sessions that are left out of the mean",
             f"{count:,} of {total}",
         )
         for count, measures in names.items()

@@ -172,21 +172,25 @@ def wins_ties_losses(difference: Floats) -> WinsTiesLosses:
     return WinsTiesLosses(wins, len(difference) - wins - losses, losses)
 
 
-def pair_by_query(systems: Sequence[Mapping[str, float]]) -> tuple[list[str], Floats, list[list[str]]]:
+def pair_by_query(
+    systems: Sequence[Mapping[str, float]],
+) -> tuple[list[str], Floats, list[list[str]], list[str]]:
     """Pair the finite values of several systems by query.
 
     Returns the queries that all systems have a value for, in the first system's order; their values, a column for each
-    system; and for each system the queries that some other system has no value for.
+    system; for each system the queries that some other system has no value for; and the queries that none has a value for.
 
-    >>> pair_by_query([{"q1": 0.5, "q2": 1.0}, {"q2": 0.25, "q3": 0.0}])
-    (['q2'], array([[1.  , 0.25]]), [['q1'], ['q3']])
+    >>> pair_by_query([{"q1": 0.5, "q2": 1.0, "q4": np.nan}, {"q2": 0.25, "q3": 0.0}])
+    (['q2'], array([[1.  , 0.25]]), [['q1'], ['q3']], ['q4'])
     """
     finite = [{query: value for query, value in values.items() if np.isfinite(value)} for values in systems]
     shared = [query for query in finite[0] if all(query in values for values in finite)]
     kept = set(shared)
     rows = [[values[query] for values in finite] for query in shared]
     table = np.array(rows, dtype=np.float64).reshape(len(shared), len(finite))
-    return shared, table, [[query for query in values if query not in kept] for values in finite]
+    known = dict.fromkeys(query for values in systems for query in values)
+    undefined = [query for query in known if not any(query in values for values in finite)]
+    return shared, table, [[query for query in values if query not in kept] for values in finite], undefined
 
 
 def pair_scores(
@@ -248,7 +252,7 @@ def _by_query(name: str, values: SystemValues, measure: object) -> Mapping[Hasha
     """Return the values of one system by query; those of an array by their place."""
     if isinstance(values, Scores):
         chosen = _only_measure(name, values) if measure is None else measure
-        return cast("dict[Hashable, float]", values.by_query(chosen))
+        return cast("dict[Hashable, float]", values.by_query(chosen, averaged=True))
     try:
         return {query: float(value) for query, value in _items(values)}
     except (TypeError, ValueError):

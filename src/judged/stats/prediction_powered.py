@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from judged.arrays import Floats
+from judged.arrays import Floats, Ints
 from judged.errors import BadSample, UnknownName
 from judged.stats.intervals import is_binary
-from judged.stats.outcome import Cell, Undefined, as_row
+from judged.stats.outcome import NO_SPREAD, Cell, Undefined, as_row
 from judged.stats.paired import Values, check_level, check_values
 from judged.stats.rater_agreement import sort_labels
 
@@ -21,15 +21,24 @@ __all__ = [
     "CorrectedRate",
     "PoweredMean",
     "StratifiedMean",
-    "normal_quantile",
+    "bound_mean",
+    "combine_parts",
+    "describe_small_sample",
     "prediction_powered_mean",
     "rogan_gladen_rate",
+    "satterthwaite_freedom",
     "stratified_mean",
 ]
 
 Trust: TypeAlias = Literal["tuned", "full", "none"]
 """How far to rely on the machine: as far as it helps (PPI++), fully (PPI), not at all (classical)."""
 METHODS = {"tuned": "PPI++", "full": "PPI", "none": "classical"}
+
+
+ENOUGH_VALUES, ENOUGH_RATES = 15, 30
+"""With fewer human values (or clusters), and fewer that are 0 or 1, intervals cover less than their level: see the guide's table."""
+ROUNDING = 1e-12
+"""A standard error below this share of the largest value is a rounding error of 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +48,10 @@ class PoweredMean:
     method: str
     """`PPI++`, `PPI` or `classical`; with ` by cluster` if items are not independent."""
     mean: float
-    error: float
-    """The standard error of the mean."""
-    low: float
-    high: float
+    error: float | Undefined
+    """The standard error of the mean; undefined if values have no spread, and so are the bounds."""
+    low: float | Undefined
+    high: float | Undefined
     level: float
     weight: float
     """λ, how far the estimate relies on the machine: 0 not at all, 1 fully."""
@@ -50,6 +59,12 @@ class PoweredMean:
     """The number of items with values of both."""
     machine: int
     """The number of items with a value of the machine only."""
+    freedom: float
+    """The degrees of freedom of the interval's Student's t."""
+    clusters: int | None = None
+    """The number of clusters with human values; None if items are independent."""
+    warning: str = ""
+    """Why the interval may cover less than its level; empty if there is no reason."""
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return one dict."""
@@ -76,39 +91,61 @@ def prediction_powered_mean(
     must be a random sample of the population. An interval of the machine's labels alone has no such guarantee, however
     narrow it is.
 
-    `clusters` names the cluster of each item in the sample, and of each other item: sessions, or topics. Then clusters, not
-    items, are independent draws, and the interval is of Student's t with one degree of freedom less than there are
-    clusters. It generalises to new clusters; without `clusters`, the interval generalises to new items of the same ones.
+    The interval is of Student's t with $n - 1$ degrees of freedom, $n - 2$ if λ is tuned, and fewer if there are fewer
+    other items than human values (Satterthwaite). It needs two human values, three to tune λ.
 
-    Without other items, or if the machine gives the same value to all, λ is 0. Values without any spread have an interval
-    of width 0. At least two human values are required; the normal quantile is accurate from about thirty.
+    `clusters` names the cluster of each item in the sample, and of each other item: sessions, or topics. Then clusters, not
+    items, are independent draws: those with human values replace $n$ above, and if λ is given, the degrees of freedom are
+    Satterthwaite's for both kinds of clusters. It generalises to new clusters; without `clusters`, the interval
+    generalises to new items of the same ones.
+
+    Without two other items (or clusters), or if the machine gives the same value to all, a tuned λ is 0. Values without any
+    spread have no interval. `warning` says if there are too few human values for the interval to cover as it claims.
 
     Example:
         >>> human, machine = [1, 0, 1, 1, 0, 0, 1, 0], [1, 0, 1, 1, 1, 0, 1, 0]
         >>> found = prediction_powered_mean(human, machine, [1, 0, 1, 0] * 25)
         >>> round(found.mean, 4), round(found.weight, 4), round(found.low, 4), round(found.high, 4)
-        (0.414, 0.6883, 0.1816, 0.6463)
+        (0.414, 0.6883, 0.1054, 0.7225)
+        >>> found.warning
+        '8 human values of 0 or 1, fewer than 30: the interval may cover less than its level'
 
     References:
         Angelopoulos, Duchi and Zrnic. PPI++: Efficient prediction-powered inference. 2023. arXiv:2311.01453
+
+        Satterthwaite. An approximate distribution of estimates of variance components. Biometrics Bulletin 2(6),
+        1946. doi:10.2307/3002019
     """
     check_level(level)
     y, f = check_values(human, name="human"), check_values(machine, name="machine")
     rest = check_values(others, name="others") if len(others) else np.zeros(0)
     _check_same_items(y, f)
-    if len(y) < 2:
-        msg = "there is 1 human value, expected two or more to estimate their spread"
-        raise BadSample(msg)
-    weight = _choose_weight(y, f, rest, trust)
+    of_human, of_others = _number_clusters(len(y), len(rest), clusters)
+    draws, other_draws = len(np.unique(of_human)), len(np.unique(of_others))
+    weight, tuned = _choose_weight(y, f, rest if other_draws > 1 or trust != "tuned" else rest[:0], trust)
+    _check_draws(draws, other_draws if weight else None, tuned=tuned, clustered=clusters is not None)
+    residuals, predictions = y - weight * f, weight * rest
+    spread = combine_parts(_parts(residuals), of_human, _parts(predictions), of_others, tuned=tuned)
+    # Simulated: with a tuned λ, Satterthwaite's degrees of freedom above those of the sample cover only 0.926.
+    freedom = min(spread.freedom, spread.human_freedom) if tuned or clusters is None else spread.freedom
     mean = _mean(y) + weight * (_mean(rest) - _mean(f)) if weight else _mean(y)
-    method = METHODS.get(str(trust), "PPI")
-    if clusters is None:
-        error, quantile = _error(y, f, rest, weight), normal_quantile(level)
-    else:
-        method += " by cluster"
-        error, quantile = _clustered_error(y - weight * f, weight * rest, clusters, level)
-    margin = quantile * error
-    return PoweredMean(method, mean, error, mean - margin, mean + margin, level, weight, len(y), len(rest))
+    error, low, high = bound_mean(
+        mean, spread.error, freedom, level, largest=max(np.abs(y).max(), np.abs(f).max())
+    )
+    return PoweredMean(
+        method=METHODS.get(str(trust), "PPI") + ("" if clusters is None else " by cluster"),
+        mean=mean,
+        error=error,
+        low=low,
+        high=high,
+        level=level,
+        weight=weight,
+        human=len(y),
+        machine=len(rest),
+        freedom=freedom,
+        clusters=None if clusters is None else draws,
+        warning=describe_small_sample(y, None if clusters is None else draws),
+    )
 
 
 def _check_same_items(human: Floats, machine: Floats) -> None:
@@ -117,62 +154,143 @@ def _check_same_items(human: Floats, machine: Floats) -> None:
         raise BadSample(msg, hint="the machine's values of items that nobody saw are `others`")
 
 
-def _choose_weight(human: Floats, machine: Floats, others: Floats, trust: Trust | float) -> float:
-    """Return λ; the one that makes the interval narrowest follows from the covariance, and lies between 0 and 1."""
+def _number_clusters(
+    human: int, others: int, clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None
+) -> tuple[Ints, Ints]:
+    """Return the number of each item's cluster, in the sample and outside; without clusters, every item is its own."""
+    if clusters is None:
+        return np.arange(human), np.arange(human, human + others)
+    of_sample, of_others = clusters
+    if len(of_sample) != human or (others and len(of_others) != others):
+        msg = f"`clusters` names those of {len(of_sample):,} and {len(of_others):,} items, expected {human:,} and {others:,}"
+        raise BadSample(msg, hint="give two sequences: for the sample, and for the other items")
+    names = [*of_sample, *(of_others if others else ())]
+    number = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    numbers = np.array([number[name] for name in names])
+    return numbers[:human], numbers[human:]
+
+
+def _choose_weight(
+    human: Floats, machine: Floats, others: Floats, trust: Trust | float
+) -> tuple[float, bool]:
+    """Return λ and whether it was tuned; the narrowest interval's follows from the covariance, and lies between 0 and 1."""
     if isinstance(trust, str) and trust not in METHODS:
         raise UnknownName("trust in the machine", trust, list(METHODS))
     if len(others) == 0 or trust == "none":
-        return 0.0
+        return 0.0, False
     if trust == "full":
-        return 1.0
+        return 1.0, False
     if not isinstance(trust, str):
         if not 0 <= trust <= 1:
             msg = f"the trust in the machine is {trust}, expected a number from 0 to 1"
             raise BadSample(msg, hint='`trust="tuned"` finds it')
-        return float(trust)
+        return float(trust), False
     spread = float(np.concatenate([machine, others]).var(ddof=1))
     if spread == 0:
-        return 0.0
+        return 0.0, False
     shared = float(((human - human.mean()) * (machine - machine.mean())).mean())
-    return min(max(shared / ((1 + len(human) / len(others)) * spread), 0.0), 1.0)
+    return min(max(shared / ((1 + len(human) / len(others)) * spread), 0.0), 1.0), True
 
 
-def _error(human: Floats, machine: Floats, others: Floats, weight: float) -> float:
-    variance = _variance(human - weight * machine) / len(human)
-    if weight:
-        variance += weight**2 * _variance(others) / len(others)
-    return math.sqrt(variance)
+def _check_draws(human: int, others: int | None, *, tuned: bool, clustered: bool) -> None:
+    """Raise `BadSample` if there are too few independent draws; `others` is None if the machine is not relied on."""
+    draws = "clusters of human values" if clustered else "human values"
+    if human < 2 + tuned:
+        needed = "three or more to tune λ" if tuned else "two or more to estimate their spread"
+        hint = (
+            '`trust="none"` needs two'
+            if tuned
+            else "`clusters` are independent draws, not their items"
+            if clustered
+            else None
+        )
+        msg = f"the number of {draws} is {human}, expected {needed}"
+        raise BadSample(msg, hint=hint)
+    if others is not None and others < 2:
+        msg = f"the number of other {'clusters' if clustered else 'items'} is 1, expected two or more to estimate their spread"
+        raise BadSample(msg, hint='`trust="none"` does not use other items')
 
 
-def _clustered_error(
-    left: Floats, others: Floats, clusters: tuple[Sequence[Hashable], Sequence[Hashable]], level: float
-) -> tuple[float, float]:
-    """Return the standard error from each cluster's part of the estimate, and the quantile that belongs to it.
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The standard error of an estimate, and how well it is known."""
 
-    A cluster may have items on both sides, which then vary together.
+    error: float
+    freedom: float
+    """Satterthwaite's degrees of freedom."""
+    human_freedom: int
+    """The degrees of freedom of the draws with human values alone."""
+
+
+def combine_parts(
+    human: Floats, of_human: Ints, others: Floats, of_others: Ints, *, tuned: bool = False
+) -> Spread:
+    """Return the standard error of an estimate from what each item adds to its deviation.
+
+    `of_human` and `of_others` number the clusters of the items that people graded and of the others. Parts of a cluster are
+    added up first: its items vary together, also those that people graded with the others.
     """
-    of_sample, of_others = clusters
-    if len(of_sample) != len(left) or (len(others) and len(of_others) != len(others)):
-        msg = f"`clusters` names those of {len(of_sample):,} and {len(of_others):,} items, expected {len(left):,} and {len(others):,}"
-        raise BadSample(msg, hint="give two sequences: for the sample, and for the other items")
-    names = [*of_sample, *(of_others if len(others) else ())]
-    number = {name: at for at, name in enumerate(dict.fromkeys(names))}
-    if len(number) < 2:
-        msg = "all items are of one cluster, expected two or more to estimate their spread"
-        raise BadSample(msg, hint="without `clusters` every item is an independent draw")
+    count = 1 + max(of_human.max(initial=0), of_others.max(initial=0))
+    graded, labelled = (np.bincount(of, minlength=count) > 0 for of in (of_human, of_others))
+    added = np.zeros(count)
+    for parts, of, draws in ((human, of_human, graded.sum()), (others, of_others, labelled.sum())):
+        # Deviations from a mean of few draws are too small.
+        added += np.bincount(of, parts, count) * (math.sqrt(draws / (draws - 1)) if draws > 1 else 1)
+    squares, only_labelled = added**2, (labelled & ~graded).sum()
+    human_freedom = int(graded.sum()) - 1 - tuned
+    variances = np.array([squares[graded].sum(), squares[~graded].sum()])
+    # Those that only the machine labelled have their share of the degrees of freedom of all that it labelled.
+    freedom = np.array([human_freedom, only_labelled * (1 - 1 / max(labelled.sum(), 1))])
+    return Spread(math.sqrt(variances.sum()), satterthwaite_freedom(variances, freedom), human_freedom)
+
+
+def satterthwaite_freedom(variances: Floats, freedom: Floats) -> float:
+    r"""Return the degrees of freedom of a sum of independent variances, $(\sum v)^2 / \sum (v^2 / \nu)$.
+
+    >>> satterthwaite_freedom(np.array([1.0, 1.0, 0.0]), np.array([4, 4, 0]))
+    8.0
+    """
+    there = variances > 0
+    if not there.any():
+        return float(freedom.max())
+    return float(variances.sum() ** 2 / (variances[there] ** 2 / freedom[there]).sum())
+
+
+def bound_mean(
+    mean: float, error: float, freedom: float, level: float, *, largest: float
+) -> tuple[float | Undefined, float | Undefined, float | Undefined]:
+    """Return the standard error and the bounds; an interval of width 0 would claim what a sample cannot know."""
+    if error <= ROUNDING * largest:
+        return NO_SPREAD, NO_SPREAD, NO_SPREAD
     from scipy.special import stdtrit
 
-    parts = [(values - _mean(values)) / len(values) for values in (left, others) if len(values)]
-    added = np.bincount([number[name] for name in names], weights=np.concatenate(parts))
-    error = math.sqrt(len(number) / (len(number) - 1) * float((added**2).sum()))
-    return error, float(stdtrit(len(number) - 1, (1 + level) / 2))
+    margin = float(stdtrit(freedom, (1 + level) / 2)) * error
+    return error, mean - margin, mean + margin
 
 
-def normal_quantile(level: float) -> float:
-    """Return how many standard errors an interval of this level extends to either side."""
-    from scipy.special import ndtri
+def describe_small_sample(human: Floats, clusters: int | None = None, *, noun: str = "cluster") -> str:
+    """Return why an interval of these human values, of that many clusters, may cover less than its level; else nothing.
 
-    return float(ndtri((1 + level) / 2))
+    >>> describe_small_sample(np.arange(40.0) % 5, 6, noun="task")
+    'human values of 6 tasks, fewer than 15: the interval may cover less than its level'
+    """
+    if (human == human[0]).all():
+        return "all human values are equal: their spread is unknown"
+    values, enough = "human values", ENOUGH_VALUES
+    if is_binary(human):
+        values, enough = "human values of 0 or 1", ENOUGH_RATES
+    if clusters is not None and clusters < ENOUGH_VALUES:
+        sample, enough = f"human values of {clusters} {noun}{'s' * (clusters != 1)}", ENOUGH_VALUES
+    elif len(human) < enough:
+        sample = f"{len(human)} {values}"
+    else:
+        return ""
+    return f"{sample}, fewer than {enough}: the interval may cover less than its level"
+
+
+def _parts(values: Floats) -> Floats:
+    """Return what each value adds to the deviation of the mean."""
+    return (values - _mean(values)) / len(values) if len(values) else values
 
 
 def _mean(values: Floats) -> float:
@@ -180,23 +298,23 @@ def _mean(values: Floats) -> float:
     return float(values[0]) if (values == values[0]).all() else float(values.mean())
 
 
-def _variance(values: Floats) -> float:
-    return 0.0 if (values == values[0]).all() else float(values.var())
-
-
 @dataclass(frozen=True, slots=True)
 class StratifiedMean:
     """A mean of human values with its interval, each stratum weighted by its size."""
 
     mean: float
-    error: float
-    """The standard error of the mean."""
-    low: float
-    high: float
+    error: float | Undefined
+    """The standard error of the mean; undefined if values have no spread, and so are the bounds."""
+    low: float | Undefined
+    high: float | Undefined
     level: float
     strata: int
     human: int
     """The number of items with a human value."""
+    freedom: float
+    """The degrees of freedom of the interval's Student's t."""
+    warning: str = ""
+    """Why the interval may cover less than its level; empty if there is no reason."""
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return one dict."""
@@ -216,6 +334,8 @@ def stratified_mean(
     labels decided which items people saw, for instance a fixed number of each: `prediction_powered_mean`, which needs a
     random sample of all items, is then biased. It is undefined if a stratum has fewer than two human values.
 
+    The interval is of Student's t with Satterthwaite's degrees of freedom: $n_g - 1$ for each stratum, $N - 1$ for the last sum.
+
     Example:
         >>> found = stratified_mean([0, 1, 1, 1], ["bad", "bad", "good", "good"], ["bad"] * 94 + ["good"] * 2)
         >>> found.mean, round(found.error, 2)
@@ -234,10 +354,16 @@ def stratified_mean(
     share = np.array([size[name] for name in seen]) / size.total()
     means = np.array([found.mean() for found in seen.values()])
     mean = float((share * means).sum())
+    between = float((share * (means - mean) ** 2).sum() / size.total())
     within = share**2 * [np.var(found, ddof=1) / len(found) for found in seen.values()]
-    error = math.sqrt(float(within.sum() + (share * (means - mean) ** 2).sum() / size.total()))
-    margin = normal_quantile(level) * error
-    return StratifiedMean(mean, error, mean - margin, mean + margin, level, len(size), len(values))
+    variances = np.array([*within, between])
+    freedom = satterthwaite_freedom(
+        variances, np.array([*(len(found) - 1 for found in seen.values()), size.total() - 1])
+    )
+    largest = float(np.abs(values).max())
+    error, low, high = bound_mean(mean, math.sqrt(variances.sum()), freedom, level, largest=largest)
+    warning = describe_small_sample(values)
+    return StratifiedMean(mean, error, low, high, level, len(size), len(values), freedom, warning)
 
 
 @dataclass(frozen=True, slots=True)

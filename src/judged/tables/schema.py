@@ -323,10 +323,14 @@ SCORES = Schema(
         Field("value", kind="value"),
         Field("run", ("run", "system"), required=False),
         Field("text", kind="text", required=False),
+        Field("left_out", kind="value", required=False),
     ),
     nested=("query", "measure", "value"),
 )
-"""Values of measures for every query (or session); a measure that is text has `text` and no value."""
+"""Values of measures for every query (or session); a measure that is text has `text` and no value.
+
+`left_out` is 1 for a value that does not count in the mean and in comparisons.
+"""
 SCHEMAS = {
     schema.name: schema
     for schema in (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +22,7 @@ class Scores:
     """What one run scored, query by query; `scores["AP"]` is an array in the order of `queries`.
 
     As a data frame it is long: columns `query`, `measure`, `value` (and `text`, for the few measures that
-    are strings). `to_arrow("wide")` has a column for each measure instead.
+    are strings, and `left_out`, 1 for a value that does not count in its mean, if there are such). `to_arrow("wide")` has a column for each measure instead.
     """
 
     queries: pa.Array
@@ -32,6 +32,8 @@ class Scores:
     run: str = "run"
     unit: str = "query"
     """What a row is of, in one word: a query, a session, a task."""
+    left_out: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    """For measures with values that do not count in their mean and in comparisons, which queries these are of."""
 
     def __getitem__(self, measure: object) -> NDArray[Any]:
         if str(measure) not in self.values:
@@ -44,9 +46,16 @@ class Scores:
     def __len__(self) -> int:
         return len(self.queries) * len(self.values)
 
-    def by_query(self, measure: object) -> dict[str, Any]:
-        """Return the values of one measure as a dict from query to value."""
-        return dict(zip(self.queries.to_pylist(), self[measure].tolist(), strict=True))
+    def by_query(self, measure: object, *, averaged: bool = False) -> dict[str, Any]:
+        """Return the values of one measure as a dict from query to value; `averaged`: NaN for those that its mean leaves out."""
+        values = self.averaged(measure) if averaged else self[measure]
+        return dict(zip(self.queries.to_pylist(), values.tolist(), strict=True))
+
+    def averaged(self, measure: object) -> NDArray[Any]:
+        """Return the values that the mean and comparisons are of; NaN for a query that they leave out."""
+        values = self[measure]
+        left_out = self.left_out.get(str(measure))
+        return values if left_out is None else np.where(left_out, np.nan, values)
 
     def to_arrow(self, layout: Literal["long", "wide"] = "long") -> pa.Table:
         """Return the scores as an Arrow table: a row for each value, or a column for each measure."""
@@ -66,6 +75,11 @@ class Scores:
                 type=pa.float64(),
             ),
         }
+        if self.left_out:
+            none = np.zeros(count, dtype=bool)
+            table["left_out"] = pa.array(
+                np.concatenate([self.left_out.get(name, none) for name in names]).astype(np.int8)
+            )
         if strings:
             text = [pa.nulls(count, pa.string()) for _ in numbers]
             text += [pa.array(v, pa.string()) for v in strings.values()]

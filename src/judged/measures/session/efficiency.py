@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from judged.kernels.segments import Floats, Ints, divide
+from judged.kernels.segments import Flags, Floats, Ints, divide
 from judged.kernels.sessions import (
     Iteration,
     SessionView,
@@ -13,7 +13,6 @@ from judged.kernels.sessions import (
     count_until,
     gain_per_cost,
     good_results,
-    mask_not_found,
 )
 from judged.measures.laws import SESSION_RATE, Law
 from judged.measures.measure import Measure
@@ -67,7 +66,7 @@ def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last"
     Title: Search result efficiency, pooled: the share of all sessions' results together that were new and
         good.
     Unlabelled: is not good, so that more labels can only raise the value.
-    Empty: a session without results adds nothing; undefined (NaN) when no session has any.
+    Empty: 0 for a session without results, which adds nothing; undefined (NaN) when no session has any.
     References: Retrieved Good Gain Metrics, section 8 (document 001 in docs/concepts/sources.md).
 
     Example:
@@ -80,14 +79,13 @@ def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last"
         >>> judged.evaluate_sessions([first, second], "SRE_micro SRE").mean()
         {'SRE_micro@last': 0.1666..., 'SRE@last': 0.3}
     """
-    return mask_not_found(view, result_efficiency(view, iteration=iteration, good=good))
+    return result_efficiency(view, iteration=iteration, good=good)
 
 
 SRE_micro = _rate(
     "SRE_micro",
     pooled_result_efficiency,
     aggregate="pooled",
-    laws=SESSION_RATE - {Law.ZERO_IF_NOTHING_FOUND} | {Law.UNDEFINED_IF_NOTHING_FOUND},
     parts=good_of_all,
     compare_by="SRE",
 )
@@ -102,8 +100,8 @@ def result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Fl
     iteration or before, and $R@i$ all results. `SRE` and `SRR` together are never above 1.
 
     Title: Search result redundancy: the share of all returned results that were duplicates.
-    Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
-        session that never searched or found nothing at all, so that nobody wins by not searching.
+    Empty: 0 while nothing has been returned yet, and for a session that never searched or found nothing at all, which
+        the mean and comparisons leave out and count, so that nobody wins by not searching.
     References: Retrieved Good Gain Metrics, section 9 (document 001 in docs/concepts/sources.md).
 
     Example:
@@ -113,7 +111,12 @@ def result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Fl
         >>> judged.evaluate_sessions([session], "SRR").mean()
         {'SRR@last': 0.2}
     """
-    return mask_not_found(view, divide(*again_of_all(view, iteration=iteration)))
+    return divide(*again_of_all(view, iteration=iteration))
+
+
+def has_results(view: SessionView) -> Flags:
+    """Return which sessions have any result, in whichever iteration."""
+    return view.found
 
 
 def again_of_all(view: SessionView, *, iteration: Iteration) -> tuple[Ints, Ints]:
@@ -125,7 +128,8 @@ SRR = _measure(
     "SRR",
     result_redundancy,
     higher_is_better=False,
-    laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND, Law.GAIN_FREE}),
+    averaged=has_results,
+    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_FREE}),
     companions=("CG", "N"),
 )
 
@@ -140,7 +144,7 @@ def pooled_result_redundancy(view: SessionView, *, iteration: Iteration = "last"
     never shown alone: read it beside `CG` and `N`.
 
     Title: Search result redundancy, pooled: the share of all sessions' results together that were duplicates.
-    Empty: a session without results adds nothing; undefined (NaN) when no session has any.
+    Empty: 0 for a session without results, which adds nothing; undefined (NaN) when no session has any.
     References: Retrieved Good Gain Metrics, section 9 (document 001 in docs/concepts/sources.md).
 
     Example:
@@ -160,7 +164,8 @@ SRR_micro = _measure(
     pooled_result_redundancy,
     aggregate="pooled",
     higher_is_better=False,
-    laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND, Law.GAIN_FREE}),
+    averaged=has_results,
+    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_FREE}),
     parts=again_of_all,
     compare_by="SRR",
 )

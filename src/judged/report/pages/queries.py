@@ -77,7 +77,7 @@ def find_values(subject: Subject, queries: list[str]) -> dict[str, Floats]:
         table = np.full((len(subject.systems), len(queries)), np.nan)
         for row, name in enumerate(subject.systems):
             at = [place[query] for query in scored[name].scores.queries.to_pylist()]
-            table[row, at] = scored[name].scores[measure]
+            table[row, at] = scored[name].scores.averaged(measure)
         found[str(measure)] = table
     return found
 
