@@ -156,7 +156,6 @@ def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], sett
             *_note_display(whole),
             *left_out,
         ),
-        answers=_find_answers(whole),
     )
 
 
@@ -165,7 +164,7 @@ def _find_answers(whole: Comparison) -> tuple[Answer, ...]:
     for scores in whole.scores:
         means = [mean for mean in whole.means if mean.measure == scores.measure]
         contrasts = [contrast for contrast in whole.contrasts if contrast.measure == scores.measure]
-        found.append(find_answer(scores, means, contrasts, whole.settings))
+        found.append(find_answer(scores, means, contrasts, whole.settings, whole.baselines))
     return tuple(answer for answer in found if answer is not None)
 
 
@@ -197,7 +196,8 @@ def _contrast_all(
 ) -> Comparison:
     means = tuple(mean for paired in scores for mean in estimate_means(paired, settings))
     contrasts = tuple(contrast for paired in scores for contrast in contrast_systems(paired, pairs, settings))
-    return Comparison(systems, baselines, settings, scores, means, contrasts)
+    whole = Comparison(systems, baselines, settings, scores, means, contrasts)
+    return replace(whole, answers=_find_answers(whole))
 
 
 def _note_display(comparison: Comparison) -> Iterator[Note]:
