@@ -70,8 +70,8 @@ def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
     """Yield what people read: the answer, the leaderboard, the differences; for a paper, one table."""
     check_columns(display.columns)
     leaderboard = replace(_leaderboard(comparison, display), title=display.title, corner="measure")
+    leaderboard = replace(leaderboard, caption=_caption(comparison, marks=display.marks))
     if display.paper:
-        yield Sentence(_caption(comparison, display))
         yield from query_tables(comparison, display) if display.per_query else [leaderboard]
         return
     doubts, others = split_doubts(comparison.notes)
@@ -96,13 +96,13 @@ def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
         yield Notes((*others, Note("method", "info", f"compared by {comparison.method}")))
 
 
-def _caption(comparison: Comparison, display: Display) -> str:
+def _caption(comparison: Comparison, *, marks: bool) -> str:
     """Return what a reader of the table needs: queries, marks, test, correction, level and protocol."""
     count = max(len(scores.queries) for scores in comparison.scores)
     protocols = ", ".join(record.describe() for record in comparison.provenance.protocols if record.text)
     sentences = [
         f"Means over {counted(count, comparison.unit)}.",
-        _describe_marks(comparison) if display.marks else "",
+        _describe_marks(comparison) if marks else "",
         f"Compared by {comparison.method}.",
         f"Protocol: {protocols}." if protocols else "",
     ]
@@ -120,7 +120,9 @@ def _describe_marks(comparison: Comparison) -> str:
     if len(comparison.baselines) == 1:
         baseline = comparison.baselines[0]
         only = f"; pairs without {baseline} were not tested" if untested else ""
-        return f"{BETTER} significantly better, {WORSE} significantly worse than {baseline} ({criterion}){only}."
+        return (
+            f"{BETTER} significantly better, {WORSE} significantly worse than {baseline} ({criterion}){only}."
+        )
     if not comparison.letters:
         return f"{WORSE} significantly worse than the best system of the column ({criterion})."
     if comparison.baselines:

@@ -392,7 +392,8 @@ def _contrast_family(
                 outcome,
                 p,
                 detectable_difference(d, alpha=alpha, critical=critical),
-                *(summarise(scores.column(name)).mean for name in names),
+                summarise(scores.column(names[0])).mean,
+                summarise(scores.column(names[1])).mean,
                 settings.alpha,
             )
         )
