@@ -184,7 +184,7 @@ class Answer:
         whom = "any other system" if len(unseparated) == len(self.rivals) > 1 else _name(unseparated)
         doubt = f"do not separate {them} from {whom}"
         if not beaten:
-            return f"{units.capitalize()} {doubt} ({self.criterion}){self._say_reach(digits)}."
+            return f"{units.capitalize()} {doubt} (at {self.criterion}){self._say_reach(digits)}."
         return (
             f"{it} significantly better than {_name(beaten)} ({self.criterion}); "
             f"{units} {doubt}{self._say_reach(digits)}."

@@ -113,7 +113,7 @@ def _describe_marks(comparison: Comparison) -> str:
     """Return how to read the marks of the leaderboard; empty if there is nothing to mark."""
     criterion = _describe_criterion(comparison)
     if not any(contrast.significant for contrast in comparison.contrasts):
-        return f"No difference is significant ({criterion})."
+        return f"No difference is significant (at {criterion})."
     if not comparison.answers:
         return ""
     untested = len(comparison.systems) > len(comparison.baselines) + 1
@@ -138,7 +138,8 @@ def _describe_criterion(comparison: Comparison) -> str:
 def _mark(comparison: Comparison, system: str, measure: str) -> str:
     """Return the marks of a mean: letters of the systems it beats, or an arrow."""
     if comparison.letters:
-        return _join_letters(comparison.letters, comparison.beaten(system, measure))
+        beaten = comparison.beaten(system, measure)
+        return _join_letters([letter for name, letter in comparison.letters.items() if name in beaten])
     answer = comparison.answer(measure)
     best = answer.best if answer else ()
     if comparison.baselines:
@@ -203,14 +204,14 @@ def _latency_cells(latency: Latency | None) -> list[Value]:
     return [_milliseconds(time) for time in (latency.mean, latency.p50, latency.p95, latency.p99)]
 
 
-def _join_letters(letters: Mapping[str, str], names: Sequence[str]) -> str:
+def _join_letters(letters: Sequence[str]) -> str:
     """Return the letters of systems, of three and more in a row the first and the last.
 
-    >>> _join_letters({"x": "a", "y": "b", "z": "c"}, ["x", "y", "z"]), _join_letters({"x": "a", "z": "b"}, ["x", "z"])
-    ('a–c', 'ab')
+    >>> _join_letters(["a", "b", "c", "e", "f"])
+    'a–cef'
     """
     runs: list[str] = []
-    for letter in (letters[name] for name in names):
+    for letter in letters:
         if runs and ord(runs[-1][-1]) + 1 == ord(letter):
             runs[-1] += letter
         else:
