@@ -98,7 +98,18 @@ def test_latex_of_many_runs_marks_what_is_worse_than_the_best(invoke: Invoke, co
     names = [f"r{number:02}.run" for number in range(30)]
     for name in names:
         (collection / name).write_text(worse)
-    command = ("compare", "many.txt", "best.run", *names, "-m", "RR", "--format", "latex", "--resamples", "999")
+    command = (
+        "compare",
+        "many.txt",
+        "best.run",
+        *names,
+        "-m",
+        "RR",
+        "--format",
+        "latex",
+        "--resamples",
+        "999",
+    )
     result = invoke(*command)
 
     assert result.exit_code == 0

@@ -100,12 +100,12 @@ def _read_html(shown: str) -> Page:
 
     tables = [
         [
-            [plain(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.S)]
-            for row in re.findall(r"<tr.*?</tr>", table, re.S)
+            [plain(cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)]
+            for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL)
         ]
-        for table in re.findall(r"<table.*?</table>", shown, re.S)
+        for table in re.findall(r"<table.*?</table>", shown, re.DOTALL)
     ]
-    texts = re.findall(r"<(?:p|caption)>.*?</(?:p|caption)>", shown, re.S)
+    texts = re.findall(r"<(?:p|caption)>.*?</(?:p|caption)>", shown, re.DOTALL)
     return Page("\n".join(map(plain, texts)), tables)
 
 

@@ -269,7 +269,8 @@ def comparison_options(command: Command) -> Command:
         click.option(
             "--correction",
             type=click.Choice(list(CORRECTIONS)),
-            help="Correction for multiple comparisons.  [default: maxT with randomisation, else holm]",
+            help="Correction for multiple comparisons; with maxT, intervals agree with marks."
+            "  [default: maxT with randomisation, else holm]",
         ),
         click.option(
             "--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals."

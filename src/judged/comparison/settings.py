@@ -61,7 +61,7 @@ class Settings:
         return self.correction == "maxT"
 
     def describe_intervals(self, comparisons: int) -> str:
-        """Return what the intervals of differences are, where a measure has so many comparisons.
+        """Return what the intervals of differences are, for the number of comparisons of a measure.
 
         >>> Settings().describe_intervals(9), Settings(correction="holm").describe_intervals(9)
         ('simultaneous 95 % intervals', "unadjusted Student's 95 % intervals")

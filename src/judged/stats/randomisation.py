@@ -98,7 +98,7 @@ class Randomised:
 
 
 def _to_p(count: Floats | Ints, assignments: int, *, exact: bool) -> Floats:
-    """Return the p-value of a statistic that is reached by so many assignments."""
+    """Return the p-value of a statistic that is reached by `count` of the assignments."""
     p: Floats = count / assignments if exact else (count + 1) / (assignments + 1)
     return p
 
