@@ -219,7 +219,7 @@ def test_false_claims_and_missed_differences_stay_at_the_level(
     """Six equal systems, 400 times: any false claim at 0.1 in at most 10 % and three standard errors.
 
     The same for intervals around large differences, where all systems are far from the baseline: flipping the differences
-    alone would miss 0.17 of the time with normal scores.
+    alone would miss one in five times.
     """
     most = 0.1 + 3 * np.sqrt(0.1 * 0.9 / 400)
 

@@ -114,7 +114,8 @@ def _describe_marks(comparison: Comparison) -> str:
     criterion = _describe_criterion(comparison)
     if not any(contrast.significant for contrast in comparison.contrasts):
         return f"No difference is significant (at {criterion})."
-    if not comparison.answers:
+    many_baselines = len(comparison.baselines) > 1 and not comparison.letters
+    if not comparison.answers or many_baselines:
         return ""
     untested = len(comparison.systems) > len(comparison.baselines) + 1
     if len(comparison.baselines) == 1:
@@ -140,14 +141,13 @@ def _mark(comparison: Comparison, system: str, measure: str) -> str:
     if comparison.letters:
         beaten = comparison.beaten(system, measure)
         return _join_letters([letter for name, letter in comparison.letters.items() if name in beaten])
-    answer = comparison.answer(measure)
-    best = answer.best if answer else ()
-    if comparison.baselines:
-        best = comparison.baselines
-        if comparison.beaten(system, measure):
-            return BETTER
-    worse = bool(best) and all(system in comparison.beaten(name, measure) for name in best)
-    return WORSE if worse else ""
+    answer = comparison.answer(measure) if comparison.answers else None
+    if answer is None or len(comparison.baselines) > 1:  # more baselines than letters
+        return ""
+    if comparison.baselines and comparison.beaten(system, measure):
+        return BETTER
+    others = comparison.baselines or answer.best
+    return WORSE if all(system in comparison.beaten(name, measure) for name in others) else ""
 
 
 def is_shown(comparison: Comparison) -> bool:
