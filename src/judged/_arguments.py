@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from judged.errors import JudgedError, WrongKind
 
-__all__ = ["worded"]
+__all__ = ["to_list", "worded"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,6 +60,15 @@ _KINDS: dict[str, tuple[Callable[[object], bool], str]] = {
 """What an annotation allows, and the words for it; of other annotations only plain values are held to be wrong."""
 _PLAIN = (int, float, complex, bool, bytes, list, tuple, set, type(None))
 _RAW = (TypeError, AttributeError, KeyError, ValueError, IndexError, AssertionError)
+
+
+def to_list(values: str | Iterable[T]) -> list[str | T]:
+    """Return the values as a list; a text is one value, not its letters.
+
+    >>> to_list("exact"), to_list(("exact", "annoy"))
+    (['exact'], ['exact', 'annoy'])
+    """
+    return [values] if isinstance(values, str) else list(values)
 
 
 def worded(function: Callable[P, T]) -> Callable[P, T]:

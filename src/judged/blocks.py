@@ -51,6 +51,8 @@ class Display:
     """The columns of a table of differences; empty: the usual ones."""
     paper: bool = False
     """Show one table to paste into a paper, with how it was made."""
+    floating: bool = True
+    """In LaTeX, set every table in a `table` with a caption and a label."""
     sort: str = ""
     """The column that queries are sorted by: its name, `query`, `value` or `difference`; after `-`, descending."""
     limit: int | None = None
@@ -112,6 +114,8 @@ class Table:
     best: frozenset[tuple[int, int]] = field(default_factory=frozenset)
     """The cells (row, column) with the best value."""
     title: str | None = None
+    caption: str = ""
+    """What a reader needs who sees the table alone, as in a paper; shown where there is one table."""
     foot: int = 0
     """Number of rows at the end that summarise the others."""
     corner: str | None = None

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FEW_QUERIES",
+    "NAMED",
     "ZERO_RELEVANT",
     "Line",
     "Locate",
@@ -34,6 +35,8 @@ Severity: TypeAlias = Literal["error", "warning", "info"]
 FEW_QUERIES, ZERO_RELEVANT = "few-queries", "zero-relevant"
 """Codes of notes that put all numbers in doubt."""
 
+NAMED = 5
+"""How many systems a note names before it counts the rest."""
 KEPT = 100
 """How many problems of each code are kept with their words; the rest are counted."""
 
@@ -151,8 +154,10 @@ def split_doubts(notes: Iterable[Note]) -> tuple[tuple[Note, ...], tuple[Note, .
     return tuple(note for note in known if note.comes_first), tuple(n for n in known if not n.comes_first)
 
 
-def group_notes(notes: Iterable[Note]) -> list[tuple[Severity, str]]:
+def group_notes(notes: Iterable[Note], *, most: int | None = NAMED) -> list[tuple[Severity, str]]:
     """Return notes as people read them, with their severity: those on one fact together, in the order of the first.
+
+    A note names at most `most` subjects and counts the others; None: it names all.
 
     >>> fact = "unjudged among the first ten results"
     >>> found = [Note("unjudged", "info", "…", fact, value, name) for name, value in (("a", "1 %"), ("b", "9 %"))]
@@ -163,15 +168,21 @@ def group_notes(notes: Iterable[Note]) -> list[tuple[Severity, str]]:
     for note in notes:
         shared = (note.fact, "") if note.fact and note.subject else ("", note.message)
         groups.setdefault((note.code, note.severity, *shared), []).append(note)
-    return [(group[0].severity, _word_group(group)) for group in groups.values()]
+    return [(group[0].severity, _word_group(group, most)) for group in groups.values()]
 
 
-def _word_group(group: Sequence[Note]) -> str:
+def _word_group(group: Sequence[Note], most: int | None) -> str:
     first = group[0]
     subjects = list(dict.fromkeys(note.subject for note in group if note.subject))
     if first.fact and len(subjects) > 1:
-        return f"{first.fact}: {', '.join(f'{note.subject} {note.value}'.strip() for note in group)}"
-    return f"{', '.join(subjects)}: {first.message}" if subjects else first.message
+        return f"{first.fact}: {_list_subjects([f'{note.subject} {note.value}'.strip() for note in group], most)}"
+    return f"{_list_subjects(subjects, most)}: {first.message}" if subjects else first.message
+
+
+def _list_subjects(subjects: Sequence[str], most: int | None) -> str:
+    if most is None or len(subjects) <= most:
+        return ", ".join(subjects)
+    return f"{', '.join(subjects[:most])} and {len(subjects) - most:,} more"
 
 
 class Problems:

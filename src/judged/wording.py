@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["counted", "escape", "join_words", "plural", "to_message", "to_xml_text"]
+__all__ = ["counted", "escape", "join_words", "name_some", "plural", "to_message", "to_xml_text"]
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -40,6 +40,17 @@ def join_words(words: Sequence[str]) -> str:
     ('a', 'a and b', 'a, b and c')
     """
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def name_some(names: Sequence[str], most: int) -> str:
+    """Return names as a sentence lists them; of more than `most` and one, the first and how many more there are.
+
+    >>> name_some(["a", "b", "c"], 2), name_some(["a", "b", "c", "d"], 2)
+    ('a, b and c', 'a, b and 2 more')
+    """
+    if len(names) <= most + 1:
+        return join_words(names)
+    return join_words([*names[:most], f"{len(names) - most:,} more"])
 
 
 def escape(text: str) -> str:

@@ -29,7 +29,7 @@ def test_it_prints_a_leaderboard_and_differences(invoke: Invoke) -> None:
     assert "1/1/1" in result.stdout
     assert "q2 +0.5000" in result.stdout
     assert "q1 -0.5000" in result.stdout
-    assert "step-down maxT" in result.stderr
+    assert "single-step maxT" in result.stderr
     assert "Protocol: trec_eval-9" in result.stderr
 
 
@@ -89,8 +89,8 @@ def test_files_are_written_beside(invoke: Invoke, collection: Path) -> None:
     assert b"randomisation" in table.schema.metadata[b"judged.provenance"]
 
 
-def test_latex_has_superscript_letters_beyond_z(invoke: Invoke, collection: Path) -> None:
-    """Of thirty equal runs and one that is better everywhere, the best bears the letters of all others, b to ae."""
+def test_latex_of_many_runs_marks_what_is_worse_than_the_best(invoke: Invoke, collection: Path) -> None:
+    """Of thirty equal runs and one that is better everywhere, the thirty have an arrow; `--bare-latex` has no `table`."""
     queries = [f"q{number}" for number in range(40)]
     (collection / "many.txt").write_text("".join(f"{query} 0 a 1\n" for query in queries))
     (collection / "best.run").write_text("".join(f"{query} Q0 a 1 1 x\n" for query in queries))
@@ -98,12 +98,25 @@ def test_latex_has_superscript_letters_beyond_z(invoke: Invoke, collection: Path
     names = [f"r{number:02}.run" for number in range(30)]
     for name in names:
         (collection / name).write_text(worse)
-    result = invoke(
-        "compare", "many.txt", "best.run", *names, "-m", "RR", "--format", "latex", "--resamples", "999"
+    command = (
+        "compare",
+        "many.txt",
+        "best.run",
+        *names,
+        "-m",
+        "RR",
+        "--format",
+        "latex",
+        "--resamples",
+        "999",
     )
+    result = invoke(*command)
 
     assert result.exit_code == 0
-    assert r"\textbf{1.0000}$^{\mathrm{b-ae}}$" in result.stdout
+    assert r"best & \textbf{1.0000} \\" in result.stdout
+    assert result.stdout.count(r"0.5000$^{\mathrm{\downarrow}}$") == 30
+    assert r"\begin{table}" in result.stdout
+    assert r"\begin{table}" not in invoke(*command, "--bare-latex").stdout
     assert "465 differences are not shown" in result.stderr
 
 

@@ -189,6 +189,10 @@ def test_latex_uses_booktabs_and_escapes_names(invoke: Invoke, collection: Path)
     result = invoke("score", "qrels.txt", "a_b.run", "bm25.run", "-m", "AP", "--format", "latex")
 
     assert result.stdout.splitlines() == [
+        r"\begin{table}",
+        r"\centering",
+        r"\caption{Protocol: trec\_eval-9 \#ef9d040441c7.}",
+        r"\label{tab:evaluations}",
         r"\begin{tabular}{lr}",
         r"\toprule",
         r"system & AP \\",
@@ -197,6 +201,7 @@ def test_latex_uses_booktabs_and_escapes_names(invoke: Invoke, collection: Path)
         r"bm25 & 0.3333 \\",
         r"\bottomrule",
         r"\end{tabular}",
+        r"\end{table}",
     ]
 
 
@@ -228,7 +233,7 @@ def test_files_take_their_format_from_their_extension(invoke: Invoke, collection
     assert result.stdout == TABLE
     assert all(f"Wrote: {file}" in result.stderr for file in files)
     assert (collection / "scores.csv").read_text().startswith("system,nDCG@10,AP,RR\n")
-    assert (collection / "table.tex").read_text().startswith("\\begin{tabular}")
+    assert (collection / "table.tex").read_text().startswith("\\begin{table}")
     assert json.loads((collection / "scores.json").read_text())["tables"]["systems"][1]["system"] == "dense"
     assert parquet.column_names == ["system", "nDCG@10", "AP", "RR"]
     assert parquet["AP"][0].as_py() == pytest.approx(1 / 3, abs=1e-15)

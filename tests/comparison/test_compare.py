@@ -70,9 +70,9 @@ def scores(name: str, measure: str) -> np.ndarray:
 
 
 def test_means_and_differences_are_those_of_evaluate(comparison: judged.Comparison) -> None:
-    """No second arithmetic: means, and the mean and Student's interval of the differences."""
+    """No second arithmetic: means, and the mean of the differences; with Holm's rule, Student's interval of SciPy."""
     d = scores("high", "nDCG@10") - scores("low", "nDCG@10")
-    contrast = comparison.contrast("high")
+    contrast = judged.compare(QRELS, RUNS, "nDCG@10", baseline="low", correction="holm").contrast("high")
     expected = stats.ttest_rel(scores("high", "nDCG@10"), scores("low", "nDCG@10")).confidence_interval()
 
     assert comparison.mean("high").mean == pytest.approx(
@@ -106,7 +106,7 @@ def test_every_test_can_be_chosen(test: str) -> None:
 def test_the_names_that_can_be_chosen_are_those_that_there_are() -> None:
     """The command line's choices, which import nothing, and the functions."""
     assert set(TESTS) == set(FUNCTIONS)
-    assert set(CORRECTIONS) == {"maxT", *RULES}
+    assert set(CORRECTIONS) == {"maxT", "maxT-step-down", *RULES}
 
 
 def test_without_a_baseline_each_is_compared_with_each() -> None:
@@ -135,6 +135,19 @@ def test_marks_are_the_letters_of_the_beaten() -> None:
     assert made.beaten("low", "nDCG@10") == []
 
 
+def test_several_baselines_have_the_letters_and_a_single_one_needs_none() -> None:
+    """Only pairs with a baseline are tested, so no other system has a letter to be marked with."""
+    several = judged.compare(QRELS, RUNS, "nDCG@10", baseline=["low", "middle"])
+    single = judged.compare(QRELS, RUNS, "nDCG@10", baseline="low")
+
+    assert several.letters == {"middle": "a", "low": "b"}
+    assert single.letters == {}
+    assert (
+        "▲ significantly better, ▼ significantly worse than low (p < 0.05, maxT over 2 comparisons)"
+        in " ".join(str(single).split())
+    )
+
+
 def test_less_may_be_better() -> None:
     """Of FallOut the lowest comes first, wins where it is lower, and beats the others."""
     qrels = {query: {"a": 1, "x": 0, "y": 0} for query in QUERIES}
@@ -142,7 +155,7 @@ def test_less_may_be_better() -> None:
     good = {query: {"a": 3.0, **({"x": 1.0} if place < 3 else {})} for place, query in enumerate(QUERIES)}
     made = judged.compare(qrels, {"bad": bad, "good": good}, "FallOut@2", baseline="bad")
 
-    assert list(made.letters) == ["good", "bad"]
+    assert made.ranked() == ["good", "bad"]
     assert made.contrast("good").count.wins == 40
     assert made.contrast("good").difference < 0
     assert made.beaten("good", "FallOut@2") == ["bad"]
@@ -223,7 +236,7 @@ def test_latency_is_in_milliseconds_and_absence_is_noted(comparison: judged.Comp
 
     assert (low.mean, low.p50, low.p95) == pytest.approx((20.0, 20.0, 29.0))
     assert high.mean == pytest.approx(200.0)
-    assert "no timings of middle" in map(str, comparison.notes)
+    assert "middle: no timings" in map(str, comparison.notes)
 
 
 def test_who_is_as_good_and_slower_is_beaten() -> None:

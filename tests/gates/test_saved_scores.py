@@ -219,7 +219,7 @@ def test_a_run_in_parquet_is_a_run(folder: Path) -> None:
 
 
 def test_scores_that_others_wrote_are_read_without_their_protocol(folder: Path) -> None:
-    """Three columns are enough: query, measure, value."""
+    """Three columns are enough: query, measure, value; the system is then named after the file."""
     scores = judged.evaluate(folder / "qrels.txt", folder / "old.run", "AP").scores
     pq.write_table(
         pa.table({name: scores.to_arrow()[name] for name in ("query", "measure", "value")}),
@@ -227,9 +227,9 @@ def test_scores_that_others_wrote_are_read_without_their_protocol(folder: Path) 
     )
     report = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / "s.parquet")
 
-    assert report.baseline == "baseline"
+    assert report.baseline == "s"
     assert [str(note) for note in report.notes] == [
-        "baseline: the stored scores do not say their protocol; taken to be the same"
+        "s: the stored scores do not say their protocol; taken to be the same"
     ]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import judged
@@ -34,16 +37,72 @@ def comparison() -> judged.Comparison:
 
 
 def test_latex_is_one_table_with_superscripts(comparison: judged.Comparison) -> None:
-    """Systems by measures, booktabs, the best in bold, letters above; how it was made is a comment."""
+    """Systems by measures, booktabs, the best in bold, letters above; the caption says how it was made."""
     text = str(comparison.render("latex"))
 
     assert text.count(r"\begin{tabular}") == 1
     assert r"{[}brackets] & a & \textbf{1.0000}$^{\mathrm{bc}}$" in text
     assert all(rule in text for rule in (r"\toprule", r"\midrule", r"\bottomrule"))
-    comments = " ".join(line.removeprefix("% ") for line in text.splitlines() if line.startswith("% "))
-    assert "Compared by sign-flip randomisation, step-down maxT" in comments
-    assert "Protocol: trec_eval-9 #" in comments
+    caption = next(line for line in text.splitlines() if line.startswith(r"\caption{"))
+    assert caption.startswith(
+        r"\caption{Means over 12 queries. Letters: significantly better than these systems"
+    )
+    assert r"(p \textless{} 0.05, maxT over all pairs)" in caption
+    assert "Compared by sign-flip randomisation, single-step maxT" in caption
+    assert "level 0.95" in caption
+    assert r"Protocol: trec\_eval-9 \#" in caption
+    assert text.startswith("\\begin{table}\n\\centering\n")
+    assert "\\label{tab:comparison}\n\\begin{tabular}" in text
+    assert text.endswith("\\end{tabular}\n\\end{table}\n")
     assert "[0." not in text  # no interval
+
+
+def test_a_bare_table_has_its_caption_in_comments(comparison: judged.Comparison) -> None:
+    """For a paper with a `table` of its own."""
+    text = str(comparison.render("latex", Display(floating=False)))
+
+    assert "{table}" not in text
+    assert r"\caption" not in text
+    assert text.startswith("% Means over 12 queries. Letters: ")
+    assert text.count(r"\begin{tabular}") == 1
+
+
+@pytest.mark.parametrize("display", [Display(), Display(full=True), Display(per_query=True)], ids=str)
+def test_every_table_is_closed_and_has_a_caption_and_its_own_label(
+    comparison: judged.Comparison, display: Display
+) -> None:
+    """What opens closes, in order; labels differ."""
+    text = str(comparison.render("latex", display))
+    stack: list[str] = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+        if kind == "begin":
+            stack.append(name)
+        else:
+            assert stack.pop() == name
+    labels = re.findall(r"\\label\{(.+?)\}", text)
+
+    assert stack == []
+    assert text.count(r"\begin{table}") == text.count(r"\caption{") == len(labels) == len(set(labels))
+    for line in text.splitlines():
+        bare = re.sub(r"\\[{}]", "", line)
+        assert bare.count("{") == bare.count("}")
+
+
+def test_more_systems_than_letters_are_marked_against_the_best() -> None:
+    """Of thirty runs, those that are significantly worse than the best have an arrow, and none a letter."""
+    rng = np.random.default_rng(0)
+    ids = pa.array([f"q{number}" for number in range(25)])
+    columns = {f"s{number:02}": rng.random(25) + (number < 3) for number in range(30)}
+    made = judged.compare([judged.Scores(ids, {"AP": column}, run=name) for name, column in columns.items()])
+    best = made.answers[0].best[0]
+    text = str(made.render("latex"))
+
+    assert made.letters == {}
+    assert r"$\downarrow$ significantly worse than the best system of the column (p" in text
+    for name in made.systems:
+        line = next(line for line in text.splitlines() if line.startswith(f"{name} &"))
+        assert (r"$^{\mathrm{\downarrow}}$" in line) == (name in made.beaten(best, "AP"))
+        assert r"\mathrm{a" not in line
 
 
 def test_intervals_and_marks_are_options(comparison: judged.Comparison) -> None:
@@ -62,7 +121,7 @@ def test_markdown_is_one_table(comparison: judged.Comparison) -> None:
     text = str(comparison.render("markdown"))
 
     assert sum(line.startswith("| :---") for line in text.splitlines()) == 1
-    assert text.startswith("Means over 12 queries. Superscripts: significantly better")
+    assert text.startswith("Means over 12 queries. Letters: significantly better")
 
 
 def test_a_tied_number_has_a_mark_and_no_range() -> None:

@@ -1,7 +1,8 @@
-"""Sign flips of all pairs at once, and step-down maxT."""
+"""Sign flips of all pairs at once, single-step and step-down maxT, and the critical value of simultaneous intervals."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
@@ -45,7 +46,7 @@ def test_small_samples_are_enumerated_exactly() -> None:
 
     assert (result.exact, result.resamples) == (True, 256)
     assert result.p.tolist() == p
-    assert result.corrected.tolist() == corrected
+    assert result.step_down.tolist() == corrected
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -57,7 +58,7 @@ def test_step_down_is_that_of_the_definition(seed: int) -> None:
     result = randomise(scores)
 
     assert result.p == pytest.approx(p, abs=0)
-    assert result.corrected == pytest.approx(corrected, abs=0)
+    assert result.step_down == pytest.approx(corrected, abs=0)
 
 
 def test_fifths_are_counted_as_ties() -> None:
@@ -74,7 +75,9 @@ def test_blocks_change_nothing(scores: np.ndarray, block: int) -> None:
     usual, other = randomise(scores, resamples=500), randomise(scores, resamples=500, block=block)
 
     assert usual.p.tolist() == other.p.tolist()
-    assert usual.corrected.tolist() == other.corrected.tolist()
+    assert usual.step_down.tolist() == other.step_down.tolist()
+    assert usual.single_step.tolist() == other.single_step.tolist()
+    assert usual.critical_t(0.05) == pytest.approx(other.critical_t(0.05), rel=1e-12)
 
 
 def test_one_seed_gives_one_result_and_another_another() -> None:
@@ -90,31 +93,160 @@ def test_a_pair_has_the_same_p_alone_and_among_others() -> None:
     at = all_pairs(6).index((1, 4))
 
     assert alone.p[0] == among.p[at]
-    assert alone.corrected[0] == alone.p[0] <= among.corrected[at]
+    assert alone.step_down[0] == alone.single_step[0] == alone.p[0] <= among.step_down[at]
 
 
 def test_corrected_lies_between_p_and_bonferroni() -> None:
     """The corrected p lies between p and p times the number of pairs (exactly so in the exact case)."""
     result = randomise(SMALL)
 
-    assert (result.corrected >= result.p).all()
-    assert (result.corrected <= np.minimum(1, result.p * len(result.p)) + 1e-12).all()
+    assert (result.step_down >= result.p).all()
+    assert (result.step_down <= np.minimum(1, result.p * len(result.p)) + 1e-12).all()
+    assert (result.single_step >= result.step_down).all()
 
 
 def test_systems_that_are_the_same_have_p_1() -> None:
     """No difference, no spread: every assignment is as extreme."""
     same = np.repeat(LARGE[:, :1], 2, axis=1)
 
-    assert (randomise(same).p[0], randomise(same).corrected[0]) == (1.0, 1.0)
+    assert (randomise(same).p[0], randomise(same).step_down[0]) == (1.0, 1.0)
 
 
-def test_false_claims_among_many_pairs_stay_at_the_level() -> None:
-    """Ten pairs of five equal systems, 200 times: any claim at 0.1 in at most 10 % and four standard errors."""
-    rng = np.random.default_rng(1)
-    claims = [randomise(rng.random((25, 5)), resamples=199).corrected.min() <= 0.1 for _ in range(200)]
+@pytest.mark.parametrize("seed", range(6))
+def test_single_step_is_that_of_the_definition(seed: int) -> None:
+    """Every assignment, Student's |t| of the flipped differences and of their flipped deviations, one by one."""
+    rng = np.random.default_rng(seed)
+    scores = rng.random((7, 4)) + rng.choice([0, 1], size=4)
+    pairs = all_pairs(4)
+    differences = np.array([scores[:, i] - scores[:, j] for i, j in pairs])
+    observed = np.abs(student_t(differences))
+    largest = []
+    for values in (differences, differences - differences.mean(axis=1, keepdims=True)):
+        flipped = [student_t(values * np.array(signs)) for signs in product([1, -1], repeat=7)]
+        largest.append(np.abs(flipped).max(axis=1))
+    expected = [max((top >= t * (1 - 1e-9)).mean() for top in largest) for t in observed]
 
-    assert np.mean(claims) <= 0.1 + 4 * np.sqrt(0.1 * 0.9 / 200)
-    assert np.mean(claims) >= 0.1 - 4 * np.sqrt(0.1 * 0.9 / 200)
+    assert randomise(scores).single_step == pytest.approx(expected, abs=1e-12)
+
+
+def student_t(differences: np.ndarray) -> np.ndarray:
+    """Student's t of each row; infinite where its values are all the same."""
+    error = differences.std(axis=-1, ddof=1) / np.sqrt(differences.shape[-1])
+    return differences.mean(axis=-1) / np.where(error < 1e-12, 1e-300, error)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_p_is_below_alpha_exactly_where_t_exceeds_the_critical_value(seed: int) -> None:
+    """Of every pair, at every level, exact or drawn, with ties or without."""
+    rng = np.random.default_rng(seed)
+    queries, systems = int(rng.integers(2, 40)), int(rng.integers(2, 8))
+    scores = rng.random((queries, systems)) + rng.choice([0, 0.3, 2]) * rng.random(systems)
+    if seed % 2:
+        scores = np.round(scores * 4) / 4
+    result = randomise(scores, resamples=199)
+    for alpha in (0.001, 0.01, 0.05, 0.1, 0.4):
+        critical = result.critical_t(alpha)
+        for (i, j), p in zip(all_pairs(systems), result.single_step, strict=True):
+            difference = scores[:, i] - scores[:, j]
+            if np.ptp(difference) > 1e-9:
+                assert (abs(student_t(difference)) > critical) == (p < alpha)
+            elif abs(difference[0]) > 1e-9:
+                assert (critical < np.inf) == (p < alpha)
+
+
+def test_too_few_assignments_have_no_critical_value() -> None:
+    """The smallest p of five queries is 2 / 2^5, of 18 resamples 1 / 19: both above 0.05."""
+    assert randomise(LARGE[:5]).critical_t(0.05) == np.inf
+    assert randomise(LARGE, resamples=18).critical_t(0.05) == np.inf
+    assert randomise(LARGE[:6]).critical_t(0.05) < np.inf
+    assert randomise(LARGE, resamples=20).critical_t(0.05) < np.inf
+
+
+def test_one_pair_of_many_queries_has_the_critical_value_of_students_t() -> None:
+    """Normal differences: 97.5 % of Student's t with 199 degrees of freedom, 1.9720 (SciPy 1.15, `t.ppf(0.975, 199)`)."""
+    scores = np.column_stack([np.random.default_rng(0).normal(0.2, 1, 200), np.zeros(200)])
+
+    assert randomise(scores, resamples=20_000).critical_t(0.05) == pytest.approx(1.9720, abs=0.05)
+
+
+def draw_normal(rng: np.random.Generator, queries: int, systems: int) -> np.ndarray:
+    """Correlated systems: half of the variance is that of the query."""
+    return rng.normal(size=(queries, 1)) + rng.normal(size=(queries, systems))
+
+
+def draw_skewed(rng: np.random.Generator, queries: int, systems: int) -> np.ndarray:
+    """Scores that are 0 on half of the queries, and seldom high: many ties, heavy tails."""
+    noise = rng.exponential(size=(queries, systems)) * (rng.random((queries, systems)) < 0.5)
+    return rng.exponential(size=(queries, 1)) + noise
+
+
+def draw_asymmetric(rng: np.random.Generator, queries: int, systems: int) -> np.ndarray:
+    """Systems of unequal spread with skewed noise of mean 0: the differences are skewed, and flips do not know that."""
+    return np.linspace(0.5, 2, systems) * (rng.exponential(size=(queries, systems)) - 1)
+
+
+DRAWS = pytest.mark.parametrize("draw", [draw_normal, draw_skewed])
+
+
+def miss_rate(
+    draw: Callable[..., np.ndarray],
+    means: Sequence[float],
+    *,
+    baseline: bool,
+    times: int,
+    queries: int = 30,
+    alpha: float = 0.1,
+) -> float:
+    """How often any simultaneous interval misses the true difference; without differences, how often any claim is false."""
+    rng, systems = np.random.default_rng(8), len(means)
+    pairs = [(other, 0) for other in range(1, systems)] if baseline else all_pairs(systems)
+    truth = np.array([means[i] - means[j] for i, j in pairs])
+    missed = 0
+    for seed in range(times):
+        scores = draw(rng, queries, systems) + np.array(means)
+        critical = randomise(scores, pairs, resamples=299, seed=seed).critical_t(alpha)
+        differences = np.array([scores[:, i] - scores[:, j] for i, j in pairs])
+        error = differences.std(axis=1, ddof=1) / np.sqrt(queries)
+        missed += bool((np.abs(differences.mean(axis=1) - truth) > critical * error).any())
+    return missed / times
+
+
+@DRAWS
+@pytest.mark.parametrize("baseline", [False, True], ids=["all pairs", "baseline"])
+def test_false_claims_and_missed_differences_stay_at_the_level(
+    draw: Callable[..., np.ndarray], baseline: bool
+) -> None:
+    """Six equal systems, 400 times: any false claim at 0.1 in at most 10 % and three standard errors.
+
+    The same for intervals around large differences, where all systems are far from the baseline: flipping the differences
+    alone would miss one in five times.
+    """
+    most = 0.1 + 3 * np.sqrt(0.1 * 0.9 / 400)
+
+    assert miss_rate(draw, [0.0] * 6, baseline=baseline, times=400) <= most
+    assert miss_rate(draw, [0.0, *[5.0] * 5], baseline=baseline, times=400) <= most
+
+
+@pytest.mark.slow
+@DRAWS
+@pytest.mark.parametrize("queries", [10, 40])
+@pytest.mark.parametrize("systems", [3, 8])
+def test_coverage_is_that_of_the_level(draw: Callable[..., np.ndarray], queries: int, systems: int) -> None:
+    """Simultaneous 90 % intervals of all pairs and against a baseline, for differences of none to five deviations."""
+    for baseline in (False, True):
+        for shift in (0.0, 1.0, 5.0):
+            means = [0.0, *[shift] * (systems - 1)]
+            found = miss_rate(draw, means, baseline=baseline, times=1_000, queries=queries)
+
+            assert found <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / 1_000)
+
+
+@pytest.mark.slow
+def test_skewed_differences_need_more_queries() -> None:
+    """Six systems of unequal, skewed spread, which is not the null hypothesis of sign flips: right with 200 queries."""
+    found = miss_rate(draw_asymmetric, [0.0] * 6, baseline=False, times=1_000, queries=200, alpha=0.05)
+
+    assert found <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1_000)
 
 
 @pytest.mark.parametrize(

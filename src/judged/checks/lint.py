@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
@@ -27,7 +28,7 @@ __all__ = ["lint"]
 
 def lint(
     qrels: JudgmentsLike,
-    *runs: RunLike,
+    *runs: RunLike | Sequence[str | os.PathLike[str]],
     intents: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> LintReport:
@@ -51,11 +52,12 @@ def lint(
             place = Place(judgments.findings.file)
             judgments.findings.add_at("empty", place, "holds no judgments")
     files = [_report(judgments)]
-    for number, run in enumerate(runs, 1):
+    sources = _list_sources(runs)
+    for number, run in enumerate(sources, 1):
         if progress is not None:
-            progress(number, len(runs) + 1)
+            progress(number, len(sources) + 1)
         inversion = Inversion(grades)
-        seen = _survey(run, "run", f"run {number}" if len(runs) > 1 else "run", inversion)
+        seen = _survey(run, "run", f"run {number}" if len(sources) > 1 else "run", inversion)
         if isinstance(seen, Survey):
             inversion.check(seen.findings)
             other = judgments if isinstance(judgments, Survey) else None
@@ -63,7 +65,18 @@ def lint(
             if other is not None:
                 _check_queries_of_one_file(seen, other)
         files.append(_report(seen))
-    return LintReport(tuple(files), _provenance(qrels, runs))
+    return LintReport(tuple(files), _provenance(qrels, sources))
+
+
+def _list_sources(runs: Iterable[RunLike | Sequence[str | os.PathLike[str]]]) -> list[RunLike]:
+    """Return every run; a list of files has several."""
+    sources: list[RunLike] = []
+    for run in runs:
+        if isinstance(run, list | tuple) and all(isinstance(file, str | os.PathLike) for file in run):
+            sources += cast("list[RunLike]", run)
+        else:
+            sources.append(cast("RunLike", run))
+    return sources
 
 
 @dataclass
@@ -168,7 +181,7 @@ def _report(seen: Survey | FileReport) -> FileReport:
     return seen if isinstance(seen, FileReport) else seen.findings.report(seen.rows)
 
 
-def _provenance(qrels: object, runs: tuple[object, ...]) -> Provenance:
+def _provenance(qrels: object, runs: Sequence[object]) -> Provenance:
     given = [("judgments", qrels), *(("run", run) for run in runs)]
     paths = [(role, source) for role, source in given if isinstance(source, (str, os.PathLike))]
     return Provenance(inputs=tuple(InputFile(role, os.fspath(path)) for role, path in paths))

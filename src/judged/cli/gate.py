@@ -312,14 +312,14 @@ def _print_result(gates: Sequence[Gated], text: str, output: OutputOptions) -> N
 
     reports = [gate for gate in gates if isinstance(gate, GateReport)]
     doubts, others = split_doubts(dict.fromkeys(note for report in reports for note in report.notes))
-    print_notes(doubts)
+    print_notes(doubts, verbose=output.verbose)
     click.echo(text, nl=False)
     if not output.quiet:
         separate_notes()
         print_protocols(
             [record for report in reports for record in report.provenance.protocols], verbose=output.verbose
         )
-        print_notes(others, output.paths)
+        print_notes(others, output.paths, verbose=output.verbose)
 
 
 def _run_gate(gate: Gate, profile: Profile | None = None) -> GateReport:

@@ -41,6 +41,11 @@ FORMULAS = click.option(
     is_flag=True,
     help="Put an apostrophe before CSV and TSV cells that a spreadsheet would run as formulas.",
 )
+BARE_LATEX = click.option(
+    "--bare-latex",
+    is_flag=True,
+    help="In LaTeX, write each `tabular` alone, without `table`, caption and label.",
+)
 
 
 def output_options(
@@ -61,10 +66,17 @@ def output_options(
             quiet: bool,
             verbose: bool,
             escape_formulas: bool = False,
+            bare_latex: bool = False,
             **options: object,
         ) -> None:
             output = OutputOptions(
-                output_format, paths, digits, quiet, verbose, escape_formulas=escape_formulas
+                output_format,
+                paths,
+                digits,
+                quiet,
+                verbose,
+                escape_formulas=escape_formulas,
+                bare_latex=bare_latex,
             )
             command(output=output, **options)
 
@@ -100,8 +112,14 @@ def output_options(
                 is_flag=True,
                 help="Print neither notes nor progress on standard error, apart from what puts all numbers in doubt.",
             ),
-            click.option("-v", "--verbose", is_flag=True, help="Print the protocol in full."),
+            click.option(
+                "-v",
+                "--verbose",
+                is_flag=True,
+                help="Print the protocol in full, and every system that a note is about.",
+            ),
             *([FORMULAS] if "csv" in formats else []),
+            *([BARE_LATEX] if "latex" in formats else []),
         )
 
     return decorate
@@ -251,7 +269,8 @@ def comparison_options(command: Command) -> Command:
         click.option(
             "--correction",
             type=click.Choice(list(CORRECTIONS)),
-            help="Correction for multiple comparisons.  [default: maxT with randomisation, else holm]",
+            help="Correction for multiple comparisons; with maxT, intervals agree with marks."
+            "  [default: maxT with randomisation, else holm]",
         ),
         click.option(
             "--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals."

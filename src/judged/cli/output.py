@@ -66,6 +66,7 @@ class OutputOptions:
     documents: str | None = None
     """Texts of documents, for the report."""
     escape_formulas: bool = False
+    bare_latex: bool = False
 
     def check(self, *, pictures: bool = False) -> None:
         """Refuse what cannot be written, before any work is done; `pictures` allows those of a figure."""
@@ -120,12 +121,16 @@ def emit(
     from judged.problem import split_doubts
 
     shown = replace(
-        display or Display(), digits=output.digits, notes=False, escape_formulas=output.escape_formulas
+        display or Display(),
+        digits=output.digits,
+        notes=False,
+        escape_formulas=output.escape_formulas,
+        floating=not output.bare_latex,
     )
     for path in output.paths:
         write_file(path, _render_file(result, path.suffix.lower(), shown, output.documents))
     doubts, others = split_doubts((*result.notes, *notes))
-    print_notes(doubts)
+    print_notes(doubts, verbose=output.verbose)
     click.echo(result.render(output.format, to_screen(shown)), nl=False)
     if not output.quiet:
         separate_notes()
@@ -133,7 +138,7 @@ def emit(
         if profile is not None:
             print_line(f"Profile: {profile}")
         print_protocols(result.provenance.protocols, verbose=output.verbose)
-        print_notes(others, (*output.paths, *written))
+        print_notes(others, (*output.paths, *written), verbose=output.verbose)
 
 
 def to_screen(display: Display) -> Display:
@@ -191,11 +196,14 @@ def print_protocols(records: Iterable[ProtocolRecord], *, verbose: bool = False)
         print_line(f"Protocol{measures}: {text}")
 
 
-def print_notes(notes: Iterable[Note], paths: Sequence[Path] = ()) -> None:
-    """Print notes, grouped by fact, and the files that were written, on standard error."""
-    from judged.problem import group_notes
+def print_notes(notes: Iterable[Note], paths: Sequence[Path] = (), *, verbose: bool = False) -> None:
+    """Print notes, grouped by fact, and the files that were written, on standard error.
 
-    for severity, text in group_notes(notes):
+    A note names a few systems and counts the others; if `verbose`, it names all.
+    """
+    from judged.problem import NAMED, group_notes
+
+    for severity, text in group_notes(notes, most=None if verbose else NAMED):
         print_line(f"{'Warning' if severity == 'warning' else 'Note'}: {text}")
     for path in paths:
         print_line(f"Wrote: {path}")

@@ -247,9 +247,9 @@ def _list_notes(
     tied = evaluations.tied_systems(display.digits) if display.marks and not display.per_query else []
     if tied:
         ranges = "" if evaluations.bounds else "; `--bounds` shows the ranges"
-        whose = "" if len(evaluations) == 1 else f" of {', '.join(tied)}"
-        message = f"~ marks numbers{whose} that another order of tied results would change{ranges}"
-        yield Note("tie-ranges", "info", message)
+        message = f"~ marks numbers that another order of tied results would change{ranges}"
+        for system in tied if len(evaluations) > 1 else [""]:
+            yield Note("tie-ranges", "info", message, subject=system)
     averaged = any(getattr(part.protocol, "ties", None) == "expected" for part in evaluations.first.parts)
     if evaluations.bounds and averaged:
         message = "bounds over judgments hold for one order of ties, and `--ties expected` has none"

@@ -1,25 +1,22 @@
 """The answer of a comparison: which system is best, by how much, and what the queries cannot tell apart.
 
-The best system is chosen after looking at the means, so the claim that it is better than others is tested over all
-pairs of systems with a family-wise correction (step-down maxT with randomisation, Holm with other tests), also where
-the tables are limited to a baseline or use another correction.
+Every claim of the answer is read from the contrasts that the tables show: over all pairs of systems or, where there are
+baselines, over the comparisons with them alone. So no sentence is about another family of tests than the table below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from judged.blocks import Value, format_p, format_value
-from judged.comparison.contrasts import Contrast, Mean, PairedScores, test_pairs
-from judged.comparison.settings import SHORT, TESTS, Settings
-from judged.stats.effects import detectable_difference
+from judged.comparison.contrasts import Contrast, Mean, PairedScores
+from judged.comparison.settings import TESTS, Settings
 from judged.stats.intervals import Interval
 from judged.stats.outcome import Undefined
-from judged.stats.randomisation import all_pairs
-from judged.wording import counted, join_words
+from judged.wording import counted, name_some
 
-__all__ = ["Answer", "describe_baselines", "find_answer"]
+__all__ = ["Answer", "find_answer"]
 
 NAMED = 3
 """How many systems a sentence names before it counts the rest."""
@@ -29,16 +26,47 @@ EQUAL = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A system beside the best one, and whether the queries separate the two."""
+    """A system other than the best, and whether the queries separate the two."""
 
     system: str
     mean: float
     behind: float
     """How far its mean is from the best, never negative."""
+    tested: bool
+    """Whether it was compared with the best; with baselines, only these were."""
     p: float | None
-    """The p-value of the difference, corrected over all pairs of systems; None: the test is undefined."""
+    """The corrected p-value of the difference; None if it is undefined or was not tested."""
     separated: bool
     """Whether the best system is significantly better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The systems against one baseline, each list in the order of the leaderboard."""
+
+    baseline: str
+    better: tuple[str, ...]
+    """Significantly better than the baseline."""
+    worse: tuple[str, ...]
+    """Significantly worse."""
+    open: tuple[str, ...]
+    """Not separated from it by these queries."""
+    undefined: tuple[str, ...]
+    """The test has no p-value for these."""
+
+    def describe(self, criterion: str) -> str:
+        """Return the standing in a sentence; `criterion` says what is significant."""
+        parts = [
+            f"{_name(systems)} {_be(systems)} {what}"
+            for systems, what in (
+                (self.better, "significantly better"),
+                (self.worse, "significantly worse"),
+                (self.open, "not separated from it"),
+            )
+            if systems
+        ]
+        parts += [f"the test is undefined for {_name(self.undefined)}"] if self.undefined else []
+        return f"Against {self.baseline} ({criterion}): {'; '.join(parts)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +83,15 @@ class Answer:
     """The confidence interval of the best system's mean."""
     rivals: tuple[Rival, ...]
     """The other systems, best first."""
+    standings: tuple[Standing, ...]
+    """The systems against each baseline; empty if all pairs were compared."""
     detectable: float | None
-    """The smallest difference between the best two that these queries would show with a power of 0.8 (paired t-test)."""
+    """The smallest difference between the best and the next system not separated from it that would show with a power of
+    0.8, by the criterion of the comparison; None if all are separated or it is unknown."""
     test: str
     correction: str
-    """`maxT` or `holm`, over all pairs of systems."""
-    alpha: float
+    criterion: str
+    """What is significant: level, correction and family, in words."""
 
     @property
     def separated(self) -> tuple[str, ...]:
@@ -69,8 +100,8 @@ class Answer:
 
     @property
     def not_separated(self) -> tuple[str, ...]:
-        """The systems that these queries cannot tell apart from the best one."""
-        return tuple(rival.system for rival in self.rivals if not rival.separated)
+        """The systems that were compared with the best one, and that these queries cannot tell apart from it."""
+        return tuple(rival.system for rival in self.rivals if rival.tested and not rival.separated)
 
     @property
     def lead(self) -> float | None:
@@ -91,24 +122,25 @@ class Answer:
             "queries": self.queries,
             "detectable": self.detectable,
             "test": self.test,
-            "correction": f"{self.correction} over all pairs",
+            "criterion": self.criterion,
         }
         for system in self.best:
             own: dict[str, Value] = {"mean": self.mean, "low": low, "high": high}
             yield {"measure": self.measure, "system": system, "best": True, **own, **about}
         for rival in self.rivals:
-            beside = {"behind": rival.behind, "p_corrected": rival.p, "separated": rival.separated}
             yield {
                 "measure": self.measure,
                 "system": rival.system,
                 "best": False,
                 "mean": rival.mean,
-                **beside,
+                "behind": rival.behind,
+                "p_corrected": rival.p,
+                "separated": rival.separated if rival.tested else None,
                 **about,
             }
 
     def describe(self, *, digits: int = 4, unit: str = "query") -> str:
-        """Return the answer in one or two sentences that can be quoted."""
+        """Return the answer in a few sentences that can be quoted."""
         return " ".join(filter(None, (self._say_best(digits), self._say_certainty(digits, unit))))
 
     def _say_best(self, digits: int) -> str:
@@ -120,9 +152,8 @@ class Answer:
         if isinstance(self.interval, Interval):
             low, high = (format_value(end, digits=digits) for end in (self.interval.low, self.interval.high))
             value += f" [{low}, {high}]"
-        if len(self.best) > 1:
-            return f"{_name(self.best)} share the {extreme} {self.measure}, {value}{self._say_lead(digits)}."
-        return f"{self.best[0]} has the {extreme} {self.measure}, {value}{self._say_lead(digits)}."
+        verb = "has" if len(self.best) == 1 else "share"
+        return f"{_name(self.best)} {verb} the {extreme} {self.measure}, {value}{self._say_lead(digits)}."
 
     def _say_lead(self, digits: int) -> str:
         next_one = self.rivals[0]
@@ -136,42 +167,37 @@ class Answer:
             return ""
         if self.queries == 1:
             return f"One {unit} cannot show that a system is better."
-        if all(rival.p is None for rival in self.rivals):
-            return f"The {TESTS[self.test]} is undefined here, so no difference is shown."
         units = f"these {counted(self.queries, unit)}"
         if len(self.rivals) == 1 and len(self.best) == 1:
             return self._say_two(units, digits)
+        if self.standings:
+            return " ".join(standing.describe(self.criterion) for standing in self.standings)
+        if all(rival.p is None for rival in self.rivals):
+            return f"The {TESTS[self.test]} is undefined here, so no difference is shown."
         return self._say_several(units, digits)
 
     def _say_several(self, units: str, digits: int) -> str:
-        others, open_ones = self.separated, self.not_separated
-        how = f"{SHORT[self.correction]} over all pairs"
-        reach = self._say_reach(digits)
-        them, they = ("It", "it") if len(self.best) == 1 else ("They", "them")
-        verb = "is" if len(self.best) == 1 else "are"
-        if not open_ones:
-            largest = _format_p(
-                max(rival.p or 0.0 for rival in self.rivals),
-                digits,
-                sign="≤" if len(self.rivals) > 1 else "=",
-            )
-            return f"{them} {verb} significantly better than {self._say_all()} ({largest}, {how})."
-        if not others:
-            sign = "≥" if len(self.rivals) > 1 else "="
-            least = min(rival.p for rival in self.rivals if rival.p is not None)
-            whom = "any other system" if len(open_ones) > 1 else open_ones[0]
-            return f"{units.capitalize()} do not separate {they} from {whom} ({_format_p(least, digits, sign=sign)}, {how}){reach}."
+        beaten, unseparated = self.separated, self.not_separated
+        it, them = ("It is", "it") if len(self.best) == 1 else ("They are", "them")
+        if not unseparated:
+            return f"{it} significantly better than {self._say_all()} ({self.criterion})."
+        whom = "any other system" if len(unseparated) == len(self.rivals) > 1 else _name(unseparated)
+        doubt = f"do not separate {them} from {whom}"
+        if not beaten:
+            return f"{units.capitalize()} {doubt} (at {self.criterion}){self._say_reach(digits)}."
         return (
-            f"{them} {verb} significantly better than {_name(others)} (p < {self.alpha:g}, {how}); "
-            f"{units} do not separate {they} from {_name(open_ones)}{reach}."
+            f"{it} significantly better than {_name(beaten)} ({self.criterion}); "
+            f"{units} {doubt}{self._say_reach(digits)}."
         )
 
     def _say_two(self, units: str, digits: int) -> str:
         rival = self.rivals[0]
-        p = "undefined" if rival.p is None else _format_p(rival.p, digits)
+        if rival.p is None:
+            return f"The {TESTS[self.test]} is undefined here, so no difference is shown."
+        p = f"{_format_p(rival.p, digits)}, {TESTS[self.test]}"
         if rival.separated:
-            return f"The difference is significant ({p}, {TESTS[self.test]})."
-        return f"{units.capitalize()} do not show a difference ({p}, {TESTS[self.test]}){self._say_reach(digits)}."
+            return f"The difference is significant ({p})."
+        return f"{units.capitalize()} do not show a difference ({p}){self._say_reach(digits)}."
 
     def _say_all(self) -> str:
         if len(self.rivals) == 1:
@@ -181,41 +207,34 @@ class Answer:
     def _say_reach(self, digits: int) -> str:
         if self.detectable is None:
             return ""
-        return f"; a difference of {format_value(self.detectable, digits=digits)} or more would reliably show"
+        pair = f"{self.best[0]} and {self.not_separated[0]}"
+        least = format_value(self.detectable, digits=digits)
+        return f"; a difference of {least} or more between {pair} would show at least 80 % of the time"
 
 
 def find_answer(
-    scores: PairedScores, means: Sequence[Mean], contrasts: Sequence[Contrast], settings: Settings
+    scores: PairedScores,
+    means: Sequence[Mean],
+    contrasts: Sequence[Contrast],
+    settings: Settings,
+    baselines: Sequence[str] = (),
 ) -> Answer | None:
     """Return the answer of one measure; None if neither direction is better.
 
-    `means` and `contrasts` are those of the measure; where the contrasts are already all pairs with the correction
-    that is needed, their p-values are used.
+    `means` and `contrasts` are those of the measure: of all pairs, or of every system with the `baselines`.
     """
     if not scores.has_direction:
         return None
-    strict = replace(settings, correction="maxT" if settings.test == "randomisation" else "holm")
-    ps = _find_ps(scores, contrasts, strict, same=strict == settings)
     oriented = dict(zip(scores.systems, scores.oriented.values.mean(axis=0).tolist(), strict=True))
     order = sorted(scores.systems, key=lambda system: -oriented[system])
     top = oriented[order[0]]
     near = EQUAL * max(1.0, abs(top))
     best = tuple(system for system in order if top - oriented[system] <= near)
+    tested = {frozenset({contrast.system, contrast.baseline}): contrast for contrast in contrasts}
     known = {mean.system: mean for mean in means}
     rivals = tuple(
-        Rival(
-            system,
-            known[system].mean,
-            top - oriented[system],
-            _largest([ps[frozenset({one, system})] for one in best]),
-            all((p := ps[frozenset({one, system})]) is not None and p < settings.alpha for one in best),
-        )
+        _make_rival(system, known[system].mean, top - oriented[system], best, tested)
         for system in order[len(best) :]
-    )
-    detectable = (
-        detectable_difference(scores.differences(best[0], rivals[0].system), alpha=settings.alpha)
-        if rivals
-        else None
     )
     return Answer(
         scores.measure,
@@ -225,73 +244,82 @@ def find_answer(
         known[best[0]].mean,
         known[best[0]].interval,
         rivals,
-        None if isinstance(detectable, Undefined) else detectable,
+        tuple(_find_standing(baseline, order, oriented, tested) for baseline in baselines),
+        _find_detectable(best, rivals, tested, settings),
         settings.test,
-        strict.correction,
-        settings.alpha,
+        settings.correction,
+        settings.describe_marks(len(contrasts), every_pair=not baselines),
     )
 
 
-def _find_ps(
-    scores: PairedScores, contrasts: Sequence[Contrast], settings: Settings, *, same: bool
-) -> dict[frozenset[str], float | None]:
-    """Return the corrected p-value of every pair of systems."""
-    pairs = all_pairs(len(scores.systems))
-    if same and len(contrasts) == len(pairs):
-        return {frozenset({found.system, found.baseline}): found.corrected for found in contrasts}
-    corrected = test_pairs(scores.values, pairs, settings)[1]
-    names = (frozenset({scores.systems[one], scores.systems[other]}) for one, other in pairs)
-    return dict(zip(names, corrected, strict=True))
+def _make_rival(
+    system: str,
+    mean: float,
+    behind: float,
+    best: Sequence[str],
+    tested: Mapping[frozenset[str], Contrast],
+) -> Rival:
+    """Return a system against the best; against several equal ones, the largest p-value counts."""
+    pairs = [frozenset({winner, system}) for winner in best]
+    contrasts = [tested[pair] for pair in pairs if pair in tested]
+    complete = len(contrasts) == len(pairs)
+    ps = [contrast.corrected for contrast in contrasts if contrast.corrected is not None]
+    return Rival(
+        system,
+        mean,
+        behind,
+        complete,
+        max(ps) if len(ps) == len(pairs) else None,
+        complete and all(contrast.significant for contrast in contrasts),
+    )
 
 
-def _largest(ps: Sequence[float | None]) -> float | None:
-    known = [p for p in ps if p is not None]
-    return max(known) if len(known) == len(ps) else None
+def _find_standing(
+    baseline: str,
+    order: Sequence[str],
+    oriented: Mapping[str, float],
+    tested: Mapping[frozenset[str], Contrast],
+) -> Standing:
+    groups: dict[str, list[str]] = {"better": [], "worse": [], "open": [], "undefined": []}
+    for system in order:
+        if system == baseline:
+            continue
+        contrast = tested[frozenset({system, baseline})]
+        if contrast.significant:
+            groups["better" if oriented[system] > oriented[baseline] else "worse"].append(system)
+        else:
+            groups["undefined" if contrast.corrected is None else "open"].append(system)
+    return Standing(baseline, **{name: tuple(systems) for name, systems in groups.items()})
 
 
-def describe_baselines(
-    baselines: Sequence[str], contrasts: Sequence[Contrast], answer: Answer, order: Sequence[str]
-) -> Iterator[str]:
-    """Yield a sentence for each baseline: the systems that are better, worse, and not shown to differ."""
-    for baseline in baselines:
-        found: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
-        against = {
-            contrast.system if contrast.baseline == baseline else contrast.baseline: contrast
-            for contrast in contrasts
-            if baseline in {contrast.system, contrast.baseline}
-        }
-        for system in (name for name in order if name in against):
-            contrast = against[system]
-            gain = contrast.difference * (1 if contrast.system == system else -1)
-            way = "better" if (gain > 0) == answer.higher_is_better else "worse"
-            found[way if contrast.is_significant(answer.alpha) else "open"].append(system)
-        yield _say_baseline(baseline, answer.measure, found)
+def _find_detectable(
+    best: Sequence[str],
+    rivals: Sequence[Rival],
+    tested: Mapping[frozenset[str], Contrast],
+    settings: Settings,
+) -> float | None:
+    """Return the detectable difference of the best and the next that is not separated from it.
 
-
-def _say_baseline(baseline: str, measure: str, found: dict[str, list[str]]) -> str:
-    parts = [
-        f"{_name(systems)} {'is' if len(systems) == 1 else 'are'} significantly {way}"
-        for way in ("better", "worse")
-        if (systems := found[way])
-    ]
-    if found["open"]:
-        parts.append(
-            f"{_name(found['open'])} {'is' if len(found['open']) == 1 else 'are'} not shown to differ"
-        )
-    return f"Against {baseline} in {measure}: {'; '.join(parts)}."
+    It is that of a criterion on Student's t: with other tests, an observed difference above it may be missed.
+    """
+    unseparated = next((rival for rival in rivals if rival.tested and not rival.separated), None)
+    if unseparated is None or len(best) > 1 or not (settings.simultaneous or settings.test == "t"):
+        return None
+    found = tested[frozenset({best[0], unseparated.system})].detectable
+    return None if isinstance(found, Undefined) else found
 
 
 def _name(systems: Sequence[str]) -> str:
     """Return names in a sentence; of many, the first few and how many more."""
-    if len(systems) <= NAMED + 1:
-        return join_words(systems)
-    return join_words([*systems[:NAMED], f"{len(systems) - NAMED} more"])
+    return name_some(systems, NAMED)
 
 
-def _format_p(p: float, digits: int, *, sign: str = "=") -> str:
+def _be(systems: Sequence[str]) -> str:
+    return "is" if len(systems) == 1 else "are"
+
+
+def _format_p(p: float, digits: int) -> str:
     shown = format_p(p, digits=digits)
-    return (
-        f"p {shown[0]} {shown[1:]}"
-        if isinstance(shown, str)
-        else f"p {sign} {format_value(shown, digits=digits)}"
-    )
+    if isinstance(shown, str):
+        return f"p {shown[0]} {shown[1:]}"
+    return f"p = {format_value(shown, digits=digits)}"

@@ -7,21 +7,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from judged._arguments import worded
+from judged._arguments import to_list, worded
 from judged.comparison.answer import Answer, find_answer
 from judged.comparison.blocks import is_shown
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
 from judged.comparison.extra_tests import ROPE
 from judged.comparison.result import Comparison, Latency
 from judged.comparison.settings import Settings, choose_settings
-from judged.comparison.slices import Attributes, AttributesLike, find_interactions, read_attributes
+from judged.comparison.slices import (
+    Attributes,
+    AttributesLike,
+    find_interactions,
+    match_queries,
+    read_attributes,
+)
 from judged.comparison.systems import ScoresLike, System, list_systems, read_systems, to_system
 from judged.engine.evaluate import Runs, evaluate, evaluate_many
 from judged.engine.family import Measures
 from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.io.read import read_timings
 from judged.measures.parse import parse_measures
-from judged.problem import Note, merge_notes
+from judged.problem import NAMED, Note, merge_notes
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.result import Provenance, Result
@@ -29,7 +35,7 @@ from judged.stats.intervals import Interval
 from judged.stats.randomisation import all_pairs
 from judged.tables.inputs import TimingsLike, TruthLike
 from judged.tables.timings import Timings
-from judged.wording import counted, plural
+from judged.wording import counted, name_some, plural
 
 __all__ = ["compare", "compare_results"]
 
@@ -39,7 +45,7 @@ LATENCIES = ("Latency", "Latency(p=50)", "Latency(p=95)", "Latency(p=99)")
 
 @worded
 def compare(
-    qrels: TruthLike | Sequence[ScoresLike] | Mapping[str, ScoresLike],
+    qrels: TruthLike | ScoresLike | Sequence[ScoresLike] | Mapping[str, ScoresLike],
     runs: Runs | None = None,
     measures: Measures | None = None,
     *,
@@ -49,7 +55,7 @@ def compare(
     level: float = 0.95,
     slices: AttributesLike | None = None,
     timings: TimingsLike | None = None,
-    also: Sequence[str] = (),
+    also: str | Sequence[str] = (),
     rope: float = ROPE,
     protocol: Protocol | Profile | str = "trec_eval-9",
     resamples: int = 10_000,
@@ -59,14 +65,16 @@ def compare(
     """Compare several runs on the same judgments, or several systems that have been scored already.
 
     `compare(qrels, runs, measures)` scores the runs first: `runs` maps the name of a system to its run, in any form that
-    `judged.evaluate` takes, or is a list of files, or a pattern such as `"runs/*.run"`. `compare(systems)` takes evaluations and other results with scores of every query, `Scores`, or files
-    of them, in a sequence or by name; `measures` then chooses some of theirs.
+    `judged.evaluate` takes, or is a list of files, or a pattern such as `"runs/*.run"`. `compare(systems)` takes
+    evaluations and other results with scores of every query, `Scores`, or files of them, in a sequence or by name, or one
+    file of several systems; `measures` then chooses some of theirs.
 
     Systems are compared with the `baseline`, or the baselines, named; without one, every pair is compared. `test` is
     `randomisation` (sign flips), `t`, `wilcoxon`, `sign`, `bootstrap` or `welch`; `correction` is `maxT` (the default
-    with randomisation), `holm` (with other tests), `bonferroni`, `bh` or `none`, over all comparisons of a measure.
+    with randomisation: single-step, and intervals share its critical value), `maxT-step-down`, `holm` (the default with
+    other tests), `bonferroni`, `bh` or `none`, over all comparisons of a measure.
 
-    `slices` has attributes of queries (a file, or a dict of dicts by query) and adds a comparison for each slice;
+    `slices` has attributes of queries (a file, or a dict of dicts) and adds a comparison for each slice;
     `timings` has raw times (a file, or a dict from system to seconds) and adds latency. `also` names extra tests of all
     systems: `anova`, `tukey`, `randomised-tukey`, `friedman`, `bayesian`, `equivalence`, `power`, `agreement` and
     `risk`; `rope` is the least difference that matters to some of them. One `seed` gives one result, whatever the
@@ -76,7 +84,9 @@ def compare(
     attributes = None if slices is None else read_attributes(slices)
     samples = None if timings is None else read_timings(timings)
     if runs is None:
-        systems = read_systems(cast("Sequence[ScoresLike] | Mapping[str, ScoresLike]", qrels), measures)
+        systems = read_systems(
+            cast("ScoresLike | Sequence[ScoresLike] | Mapping[str, ScoresLike]", qrels), measures
+        )
     elif measures is None:
         msg = "no measure was given to score the runs by"
         raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
@@ -85,14 +95,15 @@ def compare(
             cast("TruthLike", qrels), runs, measures, protocol=protocol, threads=threads
         )
         systems = [to_system(evaluation) for evaluation in evaluations.values()]
-    whole = _compare_systems(systems, _to_names(baseline), settings)
+    whole = _compare_systems(systems, tuple(to_list(baseline or ())), settings)
     if attributes is not None:
         whole = _add_slices(whole, attributes)
     if samples is not None:
         whole = _add_latencies(whole, samples)
-    return whole.with_extra_tests(*also, rope=rope)
+    return whole.with_extra_tests(*to_list(also), rope=rope)
 
 
+@worded
 def compare_results(results: Mapping[str, Result], **settings: Any) -> Comparison:
     """Compare the systems of several results, such as those saved on different days, in the measures they share.
 
@@ -130,10 +141,6 @@ def _note_origins(systems: Sequence[System], measures: Sequence[str]) -> Iterato
             yield Note("protocol", "warning", f"{name} was computed under different protocols")
 
 
-def _to_names(baseline: str | Sequence[str] | None) -> tuple[str, ...]:
-    return (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
-
-
 def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], settings: Settings) -> Comparison:
     names = tuple(system.name for system in systems)
     pairs = _choose_pairs(names, baselines)
@@ -156,7 +163,6 @@ def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], sett
             *_note_display(whole),
             *left_out,
         ),
-        answers=_find_answers(whole),
     )
 
 
@@ -165,7 +171,7 @@ def _find_answers(whole: Comparison) -> tuple[Answer, ...]:
     for scores in whole.scores:
         means = [mean for mean in whole.means if mean.measure == scores.measure]
         contrasts = [contrast for contrast in whole.contrasts if contrast.measure == scores.measure]
-        found.append(find_answer(scores, means, contrasts, whole.settings))
+        found.append(find_answer(scores, means, contrasts, whole.settings, whole.baselines))
     return tuple(answer for answer in found if answer is not None)
 
 
@@ -173,8 +179,10 @@ def _choose_pairs(systems: tuple[str, ...], baselines: tuple[str, ...]) -> list[
     """Return the pairs (system, baseline) to compare, by their places; two baselines are compared once."""
     if len(set(systems)) < len(systems) or len(systems) < 2:
         verb = "was" if len(systems) == 1 else "were"
-        msg = f"{counted(len(systems), 'system')} {verb} given ({', '.join(systems)}), expected two or more of different names"
-        raise BadSample(msg)
+        listed = name_some(systems, NAMED) or "none"
+        msg = f"{counted(len(systems), 'system')} {verb} given ({listed}), expected two or more of different names"
+        hint = "a file of scores of several systems has a column `system`; several files are a list, or a dict by name"
+        raise BadSample(msg, hint=hint)
     for name in baselines:
         if name not in systems:
             raise UnknownName("system", name, systems)
@@ -197,7 +205,8 @@ def _contrast_all(
 ) -> Comparison:
     means = tuple(mean for paired in scores for mean in estimate_means(paired, settings))
     contrasts = tuple(contrast for paired in scores for contrast in contrast_systems(paired, pairs, settings))
-    return Comparison(systems, baselines, settings, scores, means, contrasts)
+    whole = Comparison(systems, baselines, settings, scores, means, contrasts)
+    return replace(whole, answers=_find_answers(whole))
 
 
 def _note_display(comparison: Comparison) -> Iterator[Note]:
@@ -228,6 +237,7 @@ def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:
     """Return the comparison with that of each slice, and whether differences depend on the attributes."""
     pairs = _choose_pairs(whole.systems, whole.baselines)
     known = list(dict.fromkeys(query for scores in whole.scores for query in scores.queries))
+    attributes = match_queries(attributes, known)
     notes: list[Note] = []
     found: dict[tuple[str, str], Comparison] = {}
     for name, values in attributes.values.items():
@@ -256,15 +266,14 @@ def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:
 
 def _add_latencies(whole: Comparison, timings: Timings) -> Comparison:
     """Return the comparison with the latency of every system that has timings."""
-    notes = []
     timed = evaluate(None, timings, LATENCIES).systems
-    unknown = [name for name in timed if name not in whole.systems]
-    if unknown:
-        message = f"timings of {', '.join(unknown)} belong to no system compared here"
-        notes.append(Note("unknown-timings", "warning", message))
     absent = [name for name in whole.systems if name not in timed]
-    if absent:
-        notes.append(Note("no-timings", "warning", f"no timings of {', '.join(absent)}"))
+    notes = [
+        Note("unknown-timings", "warning", "has timings, and is not a system compared here", subject=name)
+        for name in timed
+        if name not in whole.systems
+    ]
+    notes += [Note("no-timings", "warning", "no timings", subject=name) for name in absent]
     if len(absent) == len(whole.systems):
         raise UnknownName("compared system", next(iter(timed)), whole.systems)
     latencies = tuple(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from judged.comparison.contrasts import Contrast, contrast_families
 from judged.comparison.settings import SHORT
+from judged.wording import join_words
 
 if TYPE_CHECKING:
     from judged.comparison.result import Comparison
@@ -25,6 +26,8 @@ class BaselineContrasts:
     """The number of comparisons of one measure that the p-values are corrected for."""
     every_pair: bool
     """Whether these are all pairs of systems, rather than the comparisons with baselines."""
+    baselines: tuple[str, ...] = ()
+    """The baselines of the family, if they are several."""
 
     def describe(self, correction: str) -> str:
         """Return the correction and its family in words.
@@ -33,11 +36,10 @@ class BaselineContrasts:
         'maxT over the 9 comparisons with bm25'
         """
         if correction == "none":
-            return "not corrected"
-        some = "1 comparison" if self.family == 1 else f"{self.family} comparisons"
-        family = (
-            f"all {self.family} pairs of systems" if self.every_pair else f"the {some} with {self.baseline}"
-        )
+            return SHORT[correction]
+        some = "comparison" if self.family == 1 else f"{self.family} comparisons"
+        whom = join_words(self.baselines or (self.baseline,))
+        family = f"all {self.family} pairs of systems" if self.every_pair else f"the {some} with {whom}"
         return f"{SHORT[correction]} over {family}"
 
 
@@ -51,12 +53,15 @@ def contrast_with_each(comparison: Comparison, baselines: Sequence[str]) -> dict
     absent = [name for name, contrasts in found.items() if contrasts is None]
     made = _contrast_absent(comparison, absent) if absent else {}
     others = len(comparison.systems) - 1
-    own = len(comparison.contrasts) // max(len(comparison.scores), 1)
     return {
         name: BaselineContrasts(name, made[name], others, every_pair=False)
         if contrasts is None
         else BaselineContrasts(
-            name, contrasts, own, every_pair=not comparison.baselines and len(comparison.systems) > 2
+            name,
+            contrasts,
+            comparison.comparisons,
+            every_pair=not comparison.baselines and len(comparison.systems) > 2,
+            baselines=comparison.baselines,
         )
         for name, contrasts in found.items()
     }

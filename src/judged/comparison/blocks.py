@@ -23,7 +23,7 @@ from judged.blocks import (
 )
 from judged.comparison.contrasts import Contrast, Mean, PairedScores
 from judged.comparison.extra_tests import EXTRA_TESTS, Rows, rank_systems
-from judged.comparison.settings import SHORT, Settings
+from judged.comparison.settings import SHORT
 from judged.errors import BadSample, UnknownName
 from judged.figures import Record, draw_bars, draw_critical_difference, draw_scatter
 from judged.problem import Note, split_doubts
@@ -53,6 +53,8 @@ MOST = 60
 """More contrasts of a measure than this are not listed; the formats for programs have all of them."""
 MATRIX = 26
 """More systems than this are not set against each other in a matrix."""
+BETTER, WORSE = "▲", "▼"
+"""The marks of a significant difference in a matrix, and against a single baseline."""
 WITH_NUMBERS = 6
 """Up to this many systems, the cells of a matrix have the difference beside its mark."""
 MOST_IN_FIGURE = 6
@@ -68,8 +70,8 @@ def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
     """Yield what people read: the answer, the leaderboard, the differences; for a paper, one table."""
     check_columns(display.columns)
     leaderboard = replace(_leaderboard(comparison, display), title=display.title, corner="measure")
+    leaderboard = replace(leaderboard, caption=_caption(comparison, marks=display.marks))
     if display.paper:
-        yield Sentence(_caption(comparison))
         yield from query_tables(comparison, display) if display.per_query else [leaderboard]
         return
     doubts, others = split_doubts(comparison.notes)
@@ -77,8 +79,8 @@ def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
         yield Notes(doubts)
     yield Sentence(comparison.describe_answer(digits=display.digits))
     yield leaderboard
-    if display.marks and _has_marks(comparison):
-        yield Sentence(f"Letters: significantly better than these systems ({_describe_level(comparison)}).")
+    if display.marks and (legend := _describe_marks(comparison)):
+        yield Sentence(legend)
     if display.per_query:
         yield from query_tables(comparison, display)
     else:
@@ -94,30 +96,58 @@ def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
         yield Notes((*others, Note("method", "info", f"compared by {comparison.method}")))
 
 
-def _caption(comparison: Comparison) -> str:
-    """Return what a reader of the table needs: queries, marks, test, correction and protocol."""
+def _caption(comparison: Comparison, *, marks: bool) -> str:
+    """Return what a reader of the table needs: queries, marks, test, correction, level and protocol."""
     count = max(len(scores.queries) for scores in comparison.scores)
     protocols = ", ".join(record.describe() for record in comparison.provenance.protocols if record.text)
-    marks = (
-        f" Superscripts: significantly better than these systems ({_describe_level(comparison)})."
-        if _has_marks(comparison)
-        else ""
-    )
-    return f"Means over {counted(count, comparison.unit)}.{marks} Compared by {comparison.method}." + (
-        f" Protocol: {protocols}." if protocols else ""
-    )
+    sentences = [
+        f"Means over {counted(count, comparison.unit)}.",
+        _describe_marks(comparison) if marks else "",
+        f"Compared by {comparison.method}.",
+        f"Protocol: {protocols}." if protocols else "",
+    ]
+    return " ".join(filter(None, sentences))
 
 
-def _describe_level(comparison: Comparison) -> str:
-    settings = comparison.settings
-    corrected = "" if settings.correction == "none" else f"{SHORT[settings.correction]}-corrected "
-    return f"{corrected}p < {settings.alpha:g}"
+def _describe_marks(comparison: Comparison) -> str:
+    """Return how to read the marks of the leaderboard; empty if there is nothing to mark."""
+    criterion = _describe_criterion(comparison)
+    if not any(contrast.significant for contrast in comparison.contrasts):
+        return f"No difference is significant (at {criterion})."
+    many_baselines = len(comparison.baselines) > 1 and not comparison.letters
+    if not comparison.answers or many_baselines:
+        return ""
+    untested = len(comparison.systems) > len(comparison.baselines) + 1
+    if len(comparison.baselines) == 1:
+        baseline = comparison.baselines[0]
+        only = f"; pairs without {baseline} were not tested" if untested else ""
+        return (
+            f"{BETTER} significantly better, {WORSE} significantly worse than {baseline} ({criterion}){only}."
+        )
+    if not comparison.letters:
+        return f"{WORSE} significantly worse than the best system of the column ({criterion})."
+    if comparison.baselines:
+        only = "; other pairs were not tested" if untested else ""
+        return f"Letters: significantly better than these baselines ({criterion}){only}."
+    return f"Letters: significantly better than these systems ({criterion})."
 
 
-def _has_marks(comparison: Comparison) -> bool:
-    return any(
-        comparison.beaten(name, measure) for name in comparison.systems for measure in comparison.measures
-    )
+def _describe_criterion(comparison: Comparison) -> str:
+    return comparison.settings.describe_marks(comparison.comparisons, every_pair=not comparison.baselines)
+
+
+def _mark(comparison: Comparison, system: str, measure: str) -> str:
+    """Return the marks of a mean: letters of the systems it beats, or an arrow."""
+    if comparison.letters:
+        beaten = comparison.beaten(system, measure)
+        return _join_letters([letter for name, letter in comparison.letters.items() if name in beaten])
+    answer = comparison.answer(measure) if comparison.answers else None
+    if answer is None or len(comparison.baselines) > 1:  # more baselines than letters
+        return ""
+    if comparison.baselines and comparison.beaten(system, measure):
+        return BETTER
+    others = comparison.baselines or answer.best
+    return WORSE if all(system in comparison.beaten(name, measure) for name in others) else ""
 
 
 def is_shown(comparison: Comparison) -> bool:
@@ -146,27 +176,25 @@ def _extra_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
 
 
 def _leaderboard(comparison: Comparison, display: Display) -> Table:
-    """Return a row for each system, the best in the first measure first: its letter, means, latency.
-
-    A mean is marked with the letters of the systems that it is significantly better than.
-    """
-    columns, better = ["system", *(["mark"] if display.marks else [])], {}
+    """Return a row for each system, the best in the first measure first: its letter, marked means, latency."""
+    letters = comparison.letters if display.marks else {}
+    columns, better = ["system", *(["mark"] if letters else [])], {}
     rows: dict[str, list[Value]] = {
-        name: [name, *([letter] if display.marks else [])] for name, letter in comparison.letters.items()
+        name: [name, *([letters.get(name)] if letters else [])] for name in comparison.ranked()
     }
     for scores in comparison.scores:
         columns.append(scores.measure)
         better[scores.measure] = scores.higher_is_better
         for name, row in rows.items():
             mean = comparison.mean(name, scores.measure)
-            marks = _letters(comparison, comparison.beaten(name, scores.measure)) if display.marks else ""
+            marks = _mark(comparison, name, scores.measure) if display.marks else ""
             row.append(make_estimate(mean.mean, mean.interval, marks, bounds=display.intervals))
     if comparison.latencies:
         columns += ["mean ms", "p50 ms", "p95 ms", "p99 ms"]
         known = {latency.system: latency for latency in comparison.latencies}
         for name, row in rows.items():
             row.extend(_latency_cells(known.get(name)))
-    table = Table(tuple(columns), tuple(map(tuple, rows.values())), keys=2 if display.marks else 1)
+    table = Table(tuple(columns), tuple(map(tuple, rows.values())), keys=2 if letters else 1)
     return mark_best(table, better, digits=display.digits)
 
 
@@ -176,20 +204,19 @@ def _latency_cells(latency: Latency | None) -> list[Value]:
     return [_milliseconds(time) for time in (latency.mean, latency.p50, latency.p95, latency.p99)]
 
 
-def _letters(comparison: Comparison, names: Sequence[str]) -> str:
+def _join_letters(letters: Sequence[str]) -> str:
     """Return the letters of systems, of three and more in a row the first and the last.
 
-    With more than 26 systems, commas separate `ab` from `a` and `b`.
+    >>> _join_letters(["a", "b", "c", "e", "f"])
+    'a–cef'
     """
-    order, runs = list(comparison.letters), list[list[str]]()
-    for name in names:
-        if runs and order.index(runs[-1][-1]) + 1 == order.index(name):
-            runs[-1].append(name)
+    runs: list[str] = []
+    for letter in letters:
+        if runs and ord(runs[-1][-1]) + 1 == ord(letter):
+            runs[-1] += letter
         else:
-            runs.append([name])
-    between = "," if len(comparison.systems) > 26 else ""
-    parts = [[comparison.letters[name] for name in run] for run in runs]
-    return between.join(f"{run[0]}–{run[-1]}" if len(run) > 2 else between.join(run) for run in parts)
+            runs.append(letter)
+    return "".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else run for run in runs)
 
 
 def make_estimate(
@@ -240,7 +267,7 @@ def difference_tables(comparison: Comparison, display: Display) -> Iterator[Tabl
         only = comparison.contrasts[0]
         title = f"Difference of {only.system} from {only.baseline}"
         rows = [((contrast.measure,), contrast) for contrast in comparison.contrasts]
-        yield _difference_table(comparison.settings, ("measure",), rows, names, title, display.digits)
+        yield _difference_table(comparison, ("measure",), rows, names, title, display.digits)
     else:
         for scores in comparison.scores:
             yield _measure_differences(comparison, scores, names, display.digits)
@@ -258,21 +285,24 @@ def _measure_differences(
     rows = [((contrast.system, contrast.baseline)[: len(subject)], contrast) for contrast in found]
     against = f"from {found[0].baseline}" if single else "of the system from the baseline"
     title = f"{scores.measure}: difference {against}"
-    return _difference_table(comparison.settings, subject, rows, names, title, digits)
+    return _difference_table(comparison, subject, rows, names, title, digits)
 
 
 def _difference_table(
-    settings: Settings,
+    comparison: Comparison,
     subject: tuple[str, ...],
     rows: Sequence[tuple[tuple[str, ...], Contrast]],
     names: Sequence[str],
     title: str,
     digits: int,
 ) -> Table:
-    """Return a table of contrasts with the columns asked for."""
+    """Return a table of contrasts with the columns asked for; its title says what the intervals are."""
+    settings = comparison.settings
+    if "difference" in names:
+        title += f", with {settings.describe_intervals(comparison.comparisons)}"
     if settings.correction == "none":
         names = tuple(dict.fromkeys("p" if name == "corrected" else name for name in names))
-    headings = {**COLUMNS, "corrected": f"p ({SHORT.get(settings.correction, '')})"}
+    headings = {**COLUMNS, "corrected": f"p ({SHORT[settings.correction]})"}
     cells = [(first, _contrast_cells(contrast, digits)) for first, contrast in rows]
     return Table(
         (*subject, *(headings[name] for name in names)),
@@ -309,9 +339,9 @@ def _matrix(comparison: Comparison, scores: PairedScores, digits: int) -> Table:
             (-1, (contrast.baseline, contrast.system)),
         ):
             mark = "="
-            if contrast.is_significant(comparison.settings.alpha):
+            if contrast.significant:
                 up = sign * contrast.difference > 0
-                mark = "▲" if up == (scores.higher_is_better is not False) else "▼"
+                mark = BETTER if up == (scores.higher_is_better is not False) else WORSE
             found[pair] = f"{sign * contrast.difference:+.{digits}f} {mark}" if numbers else mark
     letters = comparison.letters
     rows = tuple(
@@ -320,8 +350,8 @@ def _matrix(comparison: Comparison, scores: PairedScores, digits: int) -> Table:
     )
     better, worse = ("better", "worse") if scores.has_direction else ("higher", "lower")
     title = (
-        f"{scores.measure}: row against column (▲ significantly {better}, ▼ {worse}, = not separated; "
-        f"{_describe_level(comparison)})"
+        f"{scores.measure}: row against column ({BETTER} significantly {better}, {WORSE} {worse}, = not separated; "
+        f"{_describe_criterion(comparison)})"
     )
     return Table(("system", "mark", *letters.values()), rows, title=title, keys=2)
 
@@ -544,7 +574,8 @@ def find_axes(comparison: Comparison) -> list[PairedScores]:
 
 def _by_rank(comparison: Comparison) -> list[Latency]:
     """Return the systems with timings, in the order of the leaderboard."""
-    return sorted(comparison.latencies, key=lambda latency: list(comparison.letters).index(latency.system))
+    order = comparison.ranked()
+    return sorted(comparison.latencies, key=lambda latency: order.index(latency.system))
 
 
 def _milliseconds(time: float) -> str:

@@ -20,11 +20,17 @@ from judged.stats.effects import (
     probability_of_superiority,
     standardised_difference,
 )
-from judged.stats.intervals import Interval, defined_student_interval, is_binary, wilson_interval
+from judged.stats.intervals import (
+    Interval,
+    critical_interval,
+    defined_student_interval,
+    is_binary,
+    wilson_interval,
+)
 from judged.stats.outcome import Outcome, Undefined, stars
 from judged.stats.paired import WinsTiesLosses, differences, pair_by_query, summarise, wins_ties_losses
 from judged.stats.paired_tests import TTest, difference_test, paired_t
-from judged.stats.randomisation import Randomised, randomise, randomise_families
+from judged.stats.randomisation import Randomised, randomise_families
 
 __all__ = [
     "BaselineTest",
@@ -36,7 +42,6 @@ __all__ = [
     "estimate_means",
     "pair_systems",
     "t_test_against_first",
-    "test_pairs",
 ]
 
 
@@ -107,7 +112,7 @@ class Mean:
             "queries": self.queries,
             "mean": self.mean,
             **_bounds(self.interval),
-            "interval": self.interval.method if isinstance(self.interval, Interval) else str(self.interval),
+            "interval": _name_method(self.interval),
         }
 
 
@@ -133,10 +138,12 @@ class Contrast:
     corrected: float | None
     """The p-value, corrected for all comparisons of the measure; None if there is none."""
     detectable: float | Undefined
-    """The smallest difference that these queries would show with a power of 0.8, by the paired t-test."""
+    """The smallest difference that these queries would show with a power of 0.8, by the corrected paired t-test."""
     mean: float
     """The mean of the system."""
     baseline_mean: float
+    alpha: float
+    """The significance level: a corrected p-value below it is significant."""
 
     @property
     def relative(self) -> float | None:
@@ -151,11 +158,12 @@ class Contrast:
     @property
     def stars(self) -> str:
         """The stars of the corrected p-value; empty if there is none."""
-        return "" if self.corrected is None else stars(self.corrected)
+        return "" if self.corrected is None else stars(self.corrected, self.alpha)
 
-    def is_significant(self, alpha: float) -> bool:
-        """Return whether the corrected p-value is below `alpha`."""
-        return self.corrected is not None and self.corrected < alpha
+    @property
+    def significant(self) -> bool:
+        """Whether the corrected p-value is below the significance level."""
+        return self.corrected is not None and self.corrected < self.alpha
 
     def reverse(self) -> Contrast:
         """Return the same contrast seen from the other system: baseline minus system, with the same p-values."""
@@ -195,6 +203,7 @@ class Contrast:
             "difference": self.difference,
             "relative": self.relative,
             **_bounds(self.interval),
+            "interval": _name_method(self.interval),
             "effect": _number(self.effect),
             "hedges": _number(self.hedges),
             "superiority": self.superiority,
@@ -214,6 +223,10 @@ def _bounds(interval: Interval | Undefined) -> dict[str, Value]:
     if isinstance(interval, Undefined):
         return {"low": None, "high": None}
     return {"low": interval.low, "high": interval.high}
+
+
+def _name_method(interval: Interval | Undefined) -> str:
+    return interval.method if isinstance(interval, Interval) else str(interval)
 
 
 def _negate(value: float | Undefined) -> float | Undefined:
@@ -353,7 +366,11 @@ def _contrast_family(
     settings: Settings,
     randomised: Randomised | None,
 ) -> list[Contrast]:
-    outcomes, corrected = test_pairs(scores.values, pairs, settings, randomised)
+    outcomes, corrected = _test_pairs(scores.values, pairs, settings, randomised)
+    # one critical value for all pairs where marks and intervals share it, else Student's of each pair
+    critical = randomised.critical_t(settings.alpha) if randomised and settings.simultaneous else None
+    # what Bonferroni's rule would show, every other family-wise rule shows too
+    alpha = settings.alpha / (1 if settings.correction == "none" else max(len(pairs), 1))
     found = []
     for (system, baseline), outcome, p in zip(pairs, outcomes, corrected, strict=True):
         names = scores.systems[system], scores.systems[baseline]
@@ -365,34 +382,40 @@ def _contrast_family(
                 *names,
                 len(d),
                 summarise(d).mean,
-                defined_student_interval(d, level=settings.level),
+                defined_student_interval(d, level=settings.level)
+                if critical is None
+                else critical_interval(d, critical, level=settings.level),
                 standardised_difference(d),
                 hedges(d),
                 None if better is None else probability_of_superiority(better),
                 None if better is None else wins_ties_losses(better),
                 outcome,
                 p,
-                detectable_difference(d, alpha=settings.alpha),
-                *(summarise(scores.column(name)).mean for name in names),
+                detectable_difference(d, alpha=alpha, critical=critical),
+                summarise(scores.column(names[0])).mean,
+                summarise(scores.column(names[1])).mean,
+                settings.alpha,
             )
         )
     return found
 
 
-def test_pairs(
+def _test_pairs(
     values: Floats,
     pairs: Sequence[tuple[int, int]],
     settings: Settings,
-    randomised: Randomised | None = None,  # noqa: PT028 - no test of pytest
+    randomised: Randomised | None,
 ) -> tuple[list[Outcome | Undefined], list[float | None]]:
-    """Return the outcome of each pair, and the corrected p-values; `randomised` has those of sign flips, if drawn."""
+    """Return the outcome of each pair, and the corrected p-values; `randomised` has those of sign flips."""
     found: list[Outcome | Undefined]
-    if settings.test == "randomisation":
-        result = randomised or randomise(values, pairs, resamples=settings.resamples, seed=settings.seed)
+    if randomised is not None:
         means = [float(np.mean(values[:, i] - values[:, j])) for i, j in pairs]
-        found = [Outcome("randomisation", mean, float(p)) for mean, p in zip(means, result.p, strict=True)]
-        if settings.correction == "maxT":
-            return found, list(result.corrected.tolist())
+        found = [
+            Outcome("randomisation", mean, float(p)) for mean, p in zip(means, randomised.p, strict=True)
+        ]
+        by_flips = {"maxT": randomised.single_step, "maxT-step-down": randomised.step_down}
+        if settings.correction in by_flips:
+            return found, list(by_flips[settings.correction].tolist())
     else:
         found = [
             difference_test(

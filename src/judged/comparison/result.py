@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from judged.arrays import Floats
 from judged.blocks import Block, Display, Figure, Value
-from judged.comparison.answer import Answer, describe_baselines
+from judged.comparison.answer import Answer
 from judged.comparison.blocks import make_blocks, means_figure, pareto_optimal, rank_figure, trade_off_figure
 from judged.comparison.contrasts import Contrast, Mean, PairedScores
 from judged.comparison.extra_tests import ROPE, run_extra_test
@@ -107,11 +108,7 @@ class Comparison(Result):
         if answer is None:
             names = join_words(self.measures if measure is None else [self._find_measure(measure)])
             return f"Neither more nor less of {names} is better, so no system is best."
-        own = [contrast for contrast in self.contrasts if contrast.measure == answer.measure]
-        against = (
-            describe_baselines(self.baselines, own, answer, self.ranked()) if len(self.systems) > 2 else ()
-        )
-        return " ".join([answer.describe(digits=digits, unit=self.unit), *against])
+        return answer.describe(digits=digits, unit=self.unit)
 
     def __iter__(self) -> Iterator[Contrast]:
         """Iterate over the contrasts: measures in their order, and in each every pair that was compared."""
@@ -179,10 +176,22 @@ class Comparison(Result):
         d = self._differences(system, baseline, measure)[1]
         return queries_needed(d, wanted, power=power, alpha=self.settings.alpha)
 
+    @property
+    def comparisons(self) -> int:
+        """The number of comparisons of each measure: the family that p-values are corrected for."""
+        return len(self.contrasts) // max(len(self.scores), 1)
+
     @cached_property
     def letters(self) -> dict[str, str]:
-        """A letter for each system, in the order of the first measure: a to z, then aa, ab and so on."""
-        return {system: _letter(place) for place, system in enumerate(self.ranked())}
+        """The letters that marks consist of, by system, in the order of the leaderboard.
+
+        All systems have one if all pairs were compared; if there are several baselines, these have. Against a single
+        baseline, and among more than 26 systems, marks are arrows.
+        """
+        names = [name for name in self.ranked() if not self.baselines or name in self.baselines]
+        if len(self.baselines) == 1 or len(names) > len(ascii_lowercase):
+            return {}
+        return dict(zip(names, ascii_lowercase, strict=False))
 
     def ranked(self) -> list[str]:
         """Return the systems in the order of tables, in slices as in the whole.
@@ -199,17 +208,20 @@ class Comparison(Result):
 
     def beaten(self, system: str, measure: str) -> list[str]:
         """Return the systems that this one is significantly better than, by the corrected p-values."""
-        scores = self._find_scores(measure)
-        found: list[str] = []
-        if not scores.has_direction:
-            return found
+        found = self._beaten.get((self._find_measure(measure), system), set())
+        return [other for other in self.ranked() if other in found] if found else []
+
+    @cached_property
+    def _beaten(self) -> dict[tuple[str, str], set[str]]:
+        """The systems that each is significantly better than, by measure and system."""
+        higher = {scores.measure: scores.higher_is_better for scores in self.scores}
+        found: dict[tuple[str, str], set[str]] = {}
         for contrast in self.contrasts:
-            if contrast.measure == measure and contrast.is_significant(self.settings.alpha):
+            if contrast.significant and higher[contrast.measure] is not None:
                 pair = (contrast.system, contrast.baseline)
-                gained = (contrast.difference > 0) == scores.higher_is_better
-                better, worse = pair if gained else pair[::-1]
-                found += [worse] if better == system else []
-        return [other for other in self.letters if other in found]
+                better, worse = pair if (contrast.difference > 0) == higher[contrast.measure] else pair[::-1]
+                found.setdefault((contrast.measure, better), set()).add(worse)
+        return found
 
     @property
     def pareto_optimal(self) -> list[str]:
@@ -353,20 +365,6 @@ class Comparison(Result):
         if name not in self.measures:
             raise UnknownName("measure of this comparison", name, self.measures)
         return name
-
-
-def _letter(place: int) -> str:
-    """Return the letters of a place, from 0.
-
-    >>> _letter(0), _letter(25), _letter(26), _letter(27), _letter(52)
-    ('a', 'z', 'aa', 'ab', 'ba')
-    """
-    letters = ""
-    place += 1
-    while place:
-        place, rest = divmod(place - 1, 26)
-        letters = chr(ord("a") + rest) + letters
-    return letters
 
 
 def _name_undefined(row: dict[str, Cell]) -> dict[str, Value]:

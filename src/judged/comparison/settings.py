@@ -19,15 +19,25 @@ TESTS = {
 }
 """The name of each test in sentences."""
 CORRECTIONS = {
-    "maxT": "step-down maxT",
+    "maxT": "single-step maxT",
+    "maxT-step-down": "step-down maxT",
     "holm": "Holm",
     "bonferroni": "Bonferroni",
     "bh": "Benjamini–Hochberg",
     "none": "no correction",
 }
 """The name of each correction in sentences."""
-SHORT = {"maxT": "maxT", "holm": "Holm", "bonferroni": "Bonferroni", "bh": "BH"}
+SHORT = {
+    "maxT": "maxT",
+    "maxT-step-down": "step-down maxT",
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "bh": "BH",
+    "none": "uncorrected",
+}
 """The name of each correction in a column heading."""
+NEED_FLIPS = ("maxT", "maxT-step-down")
+"""The corrections that need the sign flips of the randomisation test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,35 @@ class Settings:
     def alpha(self) -> float:
         """The significance level: a corrected p-value below it is significant."""
         return round(1 - self.level, 12)
+
+    @property
+    def simultaneous(self) -> bool:
+        """Whether the intervals of differences share the critical value of the marks, and so always agree with them."""
+        return self.correction == "maxT"
+
+    def describe_intervals(self, comparisons: int) -> str:
+        """Return what the intervals of differences are, for the number of comparisons of a measure.
+
+        >>> Settings().describe_intervals(9), Settings(correction="holm").describe_intervals(9)
+        ('simultaneous 95 % intervals', "unadjusted Student's 95 % intervals")
+        """
+        level = f"{100 * self.level:g} % intervals"
+        if self.simultaneous:
+            return level if comparisons == 1 else f"simultaneous {level}"
+        return f"Student's {level}" if comparisons == 1 else f"unadjusted Student's {level}"
+
+    def describe_marks(self, comparisons: int, *, every_pair: bool) -> str:
+        """Return the criterion of significance, with the family of comparisons that it is corrected for.
+
+        >>> Settings().describe_marks(9, every_pair=False), Settings(correction="none").describe_marks(9, every_pair=True)
+        ('p < 0.05, maxT over 9 comparisons', 'p < 0.05, uncorrected')
+        """
+        p = f"p < {self.alpha:g}"
+        if comparisons == 1:
+            return p
+        if self.correction == "none":
+            return f"{p}, {SHORT['none']}"
+        return f"{p}, {SHORT[self.correction]} over {'all pairs' if every_pair else f'{comparisons:,} comparisons'}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return every setting by name."""
@@ -75,8 +114,8 @@ def choose_settings(
         raise UnknownName("test", test, list(TESTS))
     if correction is not None and correction not in CORRECTIONS:
         raise UnknownName("correction", correction, list(CORRECTIONS))
-    if correction == "maxT" and test != "randomisation":
-        msg = f"maxT needs the resamples of the randomisation test, and the test is `{test}`"
+    if correction in NEED_FLIPS and test != "randomisation":
+        msg = f"{correction} needs the resamples of the randomisation test, and the test is `{test}`"
         raise BadSample(msg, hint="choose the correction `holm`, or the test `randomisation`")
     if not 0 < level < 1:
         msg = f"the confidence level is {level}, expected a number between 0 and 1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,7 +12,7 @@ from judged.arrays import Floats, Ints
 from judged.blocks import Value
 from judged.comparison.contrasts import Contrast, PairedScores
 from judged.comparison.settings import Settings
-from judged.errors import Unusable
+from judged.errors import BadSample, Unusable
 from judged.io.table import read_table
 from judged.problem import Problem
 from judged.stats.corrections import holm
@@ -20,8 +20,16 @@ from judged.stats.outcome import Outcome, Undefined
 from judged.stats.randomisation import interaction_test
 from judged.tables.inputs import ArrowStream, FileLike, Rows
 from judged.tables.schema import ATTRIBUTES
+from judged.wording import name_some
 
-__all__ = ["Attributes", "AttributesLike", "Interaction", "find_interactions", "read_attributes"]
+__all__ = [
+    "Attributes",
+    "AttributesLike",
+    "Interaction",
+    "find_interactions",
+    "match_queries",
+    "read_attributes",
+]
 
 Parts: TypeAlias = tuple[tuple[str, int, float], ...]
 """Each slice with its number of queries and its mean difference."""
@@ -38,7 +46,7 @@ class Attributes:
 
 
 AttributesLike: TypeAlias = Attributes | FileLike | ArrowStream | Rows | Mapping[str, Mapping[str, object]]
-"""A table with a column of queries, or a dict of dicts by query."""
+"""A table with a column of queries, or a dict of dicts: by query, or by attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +113,51 @@ def read_attributes(source: AttributesLike) -> Attributes:
         }
         for name, values in table.others.items()
     }
-    for name, by_query in found.items():
-        count = len(set(by_query.values()))
-        if count > MOST:
-            message = f"has {count:,} different values, expected at most {MOST}"
-            hint = "group them first (short, long), or leave the column out"
-            raise Unusable(problems.subject, [Problem.error("many-values", f"`{name}`", message)], hint=hint)
+    _check_values(found, problems.subject)
     if not found:
         message = "none but the query, expected an attribute"
         raise Unusable(problems.subject, [Problem.error("missing-column", "columns", message)])
     return Attributes(found)
+
+
+def match_queries(attributes: Attributes, queries: Collection[str]) -> Attributes:
+    """Return the attributes of the queries that are compared.
+
+    A dict may have attributes in place of queries and queries in place of attributes: `{"kind": {"q1": "name"}}`. Which
+    it has, the ids of the queries tell; raises `BadSample` if they fit both ways, or neither.
+    """
+    known = set(queries)
+    by_query = any(query in known for values in attributes.values.values() for query in values)
+    by_attribute = [name for name in attributes.values if name in known]
+    if by_query and len(by_attribute) == len(attributes.values):
+        msg = f"the slices can be read in two ways: `{by_attribute[0]}` is an attribute or a query"
+        raise BadSample(
+            msg, hint="use a table with a column `query`, and attributes that are not named like queries"
+        )
+    if by_query:
+        return attributes
+    if not by_attribute:
+        first = next((query for values in attributes.values.values() for query in values), "none")
+        msg = f"the slices have none of the queries that are compared: `{first}` is not among {name_some(list(queries), 3)}"
+        raise BadSample(
+            msg, hint="slices are `{query: {attribute: value}}`, or a table with a column `query`"
+        )
+    turned: dict[str, dict[str, str]] = {}
+    for query, values in attributes.values.items():
+        for name, value in values.items():
+            turned.setdefault(name, {})[query] = value
+    _check_values(turned, "the slices")
+    return Attributes(turned)
+
+
+def _check_values(attributes: Mapping[str, Mapping[str, str]], subject: str) -> None:
+    """Raise `Unusable` for an attribute with too many values to group queries by."""
+    for name, by_query in attributes.items():
+        count = len(set(by_query.values()))
+        if count > MOST:
+            message = f"has {count:,} different values, expected at most {MOST}"
+            hint = "group them first (short, long), or leave the column out"
+            raise Unusable(subject, [Problem.error("many-values", f"`{name}`", message)], hint=hint)
 
 
 def _to_text(value: object) -> str:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from judged.engine.evaluation import Evaluation
 from judged.engine.family import Measures
 from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
-from judged.io.open import open_file, split_name
+from judged.io.open import name_files, open_file, split_name
 from judged.io.sniff import FORMATS, detect, find_by_extension
 from judged.io.table import Table, read_table
 from judged.measures.measure import Measure
@@ -117,17 +117,21 @@ def _select_system(comparison: Comparison, name: str) -> System:
 
 
 def read_systems(
-    sources: Result | Sequence[ScoresLike] | Mapping[str, ScoresLike],
+    sources: ScoresLike | Sequence[ScoresLike] | Mapping[str, ScoresLike],
     measures: Measures | None = None,
 ) -> list[System]:
     """Return the systems of evaluations, of scores, or of files of them, with the chosen measures or with all of them."""
-    if isinstance(sources, Result) and not isinstance(sources, Mapping):
+    if not isinstance(sources, Mapping) and isinstance(sources, Result | Scores | str | os.PathLike):
         sources = [sources]
-    named = sources.items() if isinstance(sources, Mapping) else ((None, source) for source in sources)
+    named = list(sources.items() if isinstance(sources, Mapping) else ((None, source) for source in sources))
+    paths = [str(source) for _, source in named if isinstance(source, str | os.PathLike)]
+    by_path = dict(zip(paths, name_files(paths), strict=True))
     systems = [
         system if name is None else replace(system, name=str(name))
         for name, source in named
-        for system in _read(source)
+        for system in _read(
+            source, by_path.get(str(source)) if isinstance(source, str | os.PathLike) else None
+        )
     ]
     if not systems:
         return []
@@ -138,7 +142,7 @@ def read_systems(
     return [replace(system, measures=chosen) for system in systems]
 
 
-def _read(source: ScoresLike) -> list[System]:
+def _read(source: ScoresLike, name: str | None) -> list[System]:
     if isinstance(source, Evaluation | Scores):
         return [to_system(source)]
     if isinstance(source, Result) and (found := list_systems(source)):
@@ -146,21 +150,23 @@ def _read(source: ScoresLike) -> list[System]:
     if not isinstance(source, str | os.PathLike):
         msg = f"a system is of type `{type(source).__name__}`, expected an evaluation, scores, or a file of them"
         raise WrongKind(msg, hint="`compare(qrels, runs, measures)` scores runs first")
-    saved = read_scores(Path(source))
+    saved = read_scores(Path(source), name=name)
     if saved is None:
         msg = f"{source} holds no scores"
         raise Unreadable(msg, hint=AGAIN)
     return list(saved)
 
 
-def read_scores(path: Path) -> tuple[System, ...] | None:
+def read_scores(path: Path, *, name: str | None = None) -> tuple[System, ...] | None:
     """Return the systems whose values a file holds for every query; None if it holds something else, such as a run.
 
     The file is a saved evaluation, or a table that `judged score --per-query` wrote: Parquet, CSV, TSV, JSON or JSONL.
+    `name` is that of a system that the file does not name, by default the name of the file.
     """
+    unnamed = name or name_files([str(path)])[0]
     extension = split_name(path)[1]
     if extension == ".json":
-        return _read_result(path)
+        return _read_result(path, unnamed)
     named = find_by_extension(extension)
     if named is None or FORMATS[named].columns is None:
         return None
@@ -173,7 +179,7 @@ def read_scores(path: Path) -> tuple[System, ...] | None:
         recorded = msgspec.json.decode(table.metadata.get("judged.provenance", "{}"), type=_Provenance)
     except msgspec.DecodeError:
         recorded = _Provenance()  # as if the file did not say, which is noted
-    return _to_systems(table, recorded.restore())
+    return _to_systems(table, recorded.restore(), unnamed)
 
 
 class _Protocol(Struct):
@@ -212,7 +218,7 @@ class _Document(Struct):
     state: msgspec.Raw = msgspec.Raw()
 
 
-def _read_result(path: Path) -> tuple[System, ...] | None:
+def _read_result(path: Path, unnamed: str) -> tuple[System, ...] | None:
     """Read the systems of a result; a run in JSON may be large, so the beginning of the file decides."""
     if find_kind(path) is None:
         return None
@@ -227,7 +233,7 @@ def _read_result(path: Path) -> tuple[System, ...] | None:
     except msgspec.DecodeError:
         msg = f"{path} holds scores, and not as `judged score --per-query` writes them"
         raise Unreadable(msg, hint=AGAIN) from None
-    return _to_systems(read_table(rows, SCORES, name=str(path)), document.provenance.restore())
+    return _to_systems(read_table(rows, SCORES, name=str(path)), document.provenance.restore(), unnamed)
 
 
 def _has_scores(columns: Sequence[str], path: Path) -> bool:
@@ -246,8 +252,11 @@ def _only_means(path: Path) -> BadInput:
     return BadInput(str(path), [Problem.error("only-means", str(path), message)], hint=AGAIN)
 
 
-def _to_systems(table: Table, provenance: Provenance) -> tuple[System, ...]:
-    """Group values by system, measure and query; collect every row that is not a score, then raise."""
+def _to_systems(table: Table, provenance: Provenance, unnamed: str) -> tuple[System, ...]:
+    """Group values by system, measure and query; collect every row that is not a score, then raise.
+
+    A table without a column of systems has those of one system, `unnamed`.
+    """
     systems: dict[str, dict[str, dict[str, float]]] = {}
     columns = {name: column.to_pylist() for name, column in table.columns.items()}
     names, texts, left_out = columns.get("run"), columns.get("text"), columns.get("left_out")
@@ -255,7 +264,7 @@ def _to_systems(table: Table, provenance: Provenance) -> tuple[System, ...]:
     for row, (query, measure, value) in enumerate(rows):
         if texts is not None and texts[row]:
             continue
-        name = (names[row] if names is not None else None) or "baseline"
+        name = (names[row] if names is not None else None) or unnamed
         values = systems.setdefault(name, {}).setdefault(measure, {})
         if query in values:
             message = f"query `{query}` has a value of {measure} already"

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate", "evaluate_many", "evaluate_with", "read_truth"]
 
-Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str
-"""Systems by name, a list of files, or a pattern such as `runs/*.run`."""
+Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str | os.PathLike[str]
+"""Systems by name, a list of files, one file, or a pattern such as `runs/*.run`."""
 Engine: TypeAlias = Literal["local", "streaming"]
 """What reads files: at once, or as streams. A Spark data frame brings its own."""
 
@@ -327,7 +327,7 @@ def _name_systems(systems: Runs) -> Iterable[tuple[str | None, Any]]:
         if not paths:
             raise BadInput("the systems", [Problem.error("no-file", f"`{systems}`", "matches no file")])
         return zip(name_files(paths), paths, strict=True)
-    given = list(systems)
+    given = [systems] if isinstance(systems, os.PathLike) else list(systems)
     files = [str(system) for system in given if _is_path(system)]
     names = dict(zip(files, name_files(files), strict=True))
     return ((names.get(str(system)) if _is_path(system) else None, system) for system in given)

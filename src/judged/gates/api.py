@@ -89,7 +89,10 @@ def gate(
     delta = parse_delta(min_delta)
     if run is None:
         scoring = None
-        ours = _rename(read_systems([cast("ScoresLike", qrels)], measures)[0], run_name)
+        systems = read_systems([cast("ScoresLike", qrels)], measures)
+        several = len(systems) > 1
+        ours = _choose_run(systems, str(qrels), run_name if several else None, option="run_name")
+        ours = _rename(ours, run_name)
     elif measures is None:
         msg = "no measure was given to score the run by"
         raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
@@ -190,8 +193,10 @@ def _read_baseline(
     return scoring.score(cast("RunLike", baseline), name, apart_from=ours.name)
 
 
-def _choose_run(systems: Sequence[System], path: str, wanted: str | None) -> System:
-    """Return the system that was named, or the only one."""
+def _choose_run(
+    systems: Sequence[System], path: str, wanted: str | None, *, option: str = "--baseline-run"
+) -> System:
+    """Return the system that was named by the option, or the only one."""
     names = [system.name for system in systems]
     if wanted is not None:
         if wanted not in names:
@@ -200,7 +205,12 @@ def _choose_run(systems: Sequence[System], path: str, wanted: str | None) -> Sys
         return systems[names.index(wanted)]
     if len(systems) != 1:
         message = f"holds scores of {len(systems)} runs ({', '.join(names[:5])}), expected one"
-        hint = f"choose one with `--baseline-run {next(iter(names), 'NAME')}`"
+        first = next(iter(names), "NAME")
+        hint = (
+            f"choose one with `{option} {first}`"
+            if option.startswith("-")
+            else f"choose one with `{option}={first!r}`"
+        )
         raise BadInput(path, [Problem.error("several-runs", path, message)], hint=hint)
     return systems[0]
 

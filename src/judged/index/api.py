@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judged._arguments import worded
+from judged._arguments import to_list, worded
 from judged.engine.neighbour import NeighbourProtocol
 from judged.errors import BadProtocol, EngineFailed
 from judged.index.data import Dataset, make_dataset, open_dataset
@@ -37,7 +37,7 @@ def benchmark_index(
     vectors: VectorArray | str | os.PathLike[str],
     queries: VectorArray | str | os.PathLike[str] | None = None,
     *,
-    engines: Sequence[Any] = (),
+    engines: str | Sequence[Any] = (),
     sweep: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     metric: str | None = None,
     neighbours: Any = None,
@@ -45,7 +45,7 @@ def benchmark_index(
     at_recall: float | None = None,
     output: str | os.PathLike[str] | None = None,
     urls: Mapping[str, str] | None = None,
-    measures: Sequence[str] = (),
+    measures: str | Sequence[str] = (),
     timeout: float | None = None,
     progress: Progress | None = None,
     **workload: Any,
@@ -77,13 +77,13 @@ def benchmark_index(
         raise BadProtocol(msg, hint=f"it has {', '.join(Workload.__dataclass_fields__)}") from None
     return benchmark_dataset(
         dataset,
-        engines=engines,
+        engines=to_list(engines),
         sweep=sweep,
         workload=asked,
         at_recall=at_recall,
         output=output,
         urls=urls,
-        measures=measures,
+        measures=to_list(measures),
         timeout=timeout,
         progress=progress,
     )
@@ -204,14 +204,12 @@ def _find_notes(dataset: Dataset, workload: Workload, points: Sequence[Point]) -
             "normalised", "info", "vectors and queries were brought to length 1 before any engine saw them"
         )
     for code, severity, words in _NOTES:
-        concerned = {point.name: found for point in points if (found := words(point))}
-        for text in dict.fromkeys(concerned.values()):
-            names = [name for name, found in concerned.items() if found == text]
-            shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-            yield Note(code, severity, f"{shown}: {text}")
-    for text in dict.fromkeys(text for point in points for text in point.notes):
-        names = [point.name for point in points if text in point.notes]
-        yield Note("answers", "warning", f"{', '.join(names[:3])}: {text}")
+        for point in points:
+            if text := words(point):
+                yield Note(code, severity, text, subject=point.name)
+    for point in points:
+        for text in point.notes:
+            yield Note("answers", "warning", text, subject=point.name)
 
 
 def _say_failed(point: Point) -> str:

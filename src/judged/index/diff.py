@@ -78,14 +78,14 @@ def diff_benchmarks(
     reports = gate_benchmarks(new, old, recall=recall, latency=latency, alpha=alpha)
     shared = {report.name for report in reports}
     notes = [
-        Note("only-one", "info", f"only in the {which} benchmark: {', '.join(missing)}")
-        for which, one in (("old", old), ("new", new))
-        if (missing := [point.name for point in one.points if point.name not in shared])
+        Note("only-one", "info", f"only in the {which} benchmark", subject=point.name)
+        for which, benchmark in (("old", old), ("new", new))
+        for point in benchmark.points
+        if point.name not in shared
     ]
     busy = [report.name for report in reports if new[report.name].busy or old[report.name].busy]
-    if busy:
-        message = f"other work kept the machine busy, so that a slower setting and a disturbed one look alike: {', '.join(busy[:3])}"
-        notes.append(Note("busy-machine", "warning", message))
+    message = "other work kept the machine busy, so that a slower setting and a disturbed one look alike"
+    notes += [Note("busy-machine", "warning", message, subject=name) for name in busy]
     if old.provenance.machine != new.provenance.machine:
         message = f"measured on different machines: {old.provenance.machine}; {new.provenance.machine}"
         notes.append(Note("other-machine", "warning", message))

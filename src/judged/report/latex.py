@@ -8,7 +8,6 @@ from judged.blocks import (
     TIED,
     Display,
     Estimate,
-    Figure,
     Notes,
     Sentence,
     Table,
@@ -39,22 +38,50 @@ _ESCAPES = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         '"': r"\textquotedbl{}",
+        "–": "--",
+        "−": "$-$",
+        "≤": r"$\leq$",
+        "≥": r"$\geq$",
+        "·": r"$\cdot$",
+        "▲": r"$\uparrow$",
+        "▼": r"$\downarrow$",
     }
 )
+_MARKS = str.maketrans({"–": "-", "▲": r"\uparrow", "▼": r"\downarrow"})
+"""Marks as a superscript has them."""
 
 
 def render_latex(result: Result, display: Display) -> str:
     """Return the tables of a result in LaTeX; sentences and notes become comments, figures are left out."""
-    blocks = result.blocks(replace(display, paper=not display.full))
-    return "\n".join(_render_block(block, display) for block in blocks if not isinstance(block, Figure))
+    parts: list[str] = []
+    tables = 0
+    for block in result.blocks(replace(display, paper=not display.full)):
+        if isinstance(block, Table):
+            tables += 1
+            parts.append(_render_table(block, result, display, tables))
+        elif isinstance(block, Sentence):
+            parts.append(_comment(block.text))
+        elif isinstance(block, Notes):
+            parts.append("".join(_comment(text) for _, text in group_notes(block.notes)))
+    return "\n".join(parts)
 
 
-def _render_block(block: Sentence | Table | Notes, display: Display) -> str:
-    if isinstance(block, Sentence):
-        return _comment(block.text)
-    if isinstance(block, Notes):
-        return "".join(_comment(text) for _, text in group_notes(block.notes))
-    return to_latex(block, digits=display.digits)
+def _render_table(table: Table, result: Result, display: Display, number: int) -> str:
+    if not display.floating:
+        return (_comment(table.caption) if table.caption else "") + to_latex(table, digits=display.digits)
+    sentences = [text if text.endswith(".") else f"{text}." for text in (table.title, table.caption) if text]
+    protocols = ", ".join(record.describe() for record in result.provenance.protocols if record.text)
+    if not table.caption and protocols:
+        sentences.append(f"Protocol: {protocols}.")
+    label = f"tab:{result.kind}" if number == 1 else f"tab:{result.kind}-{number}"
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_escape(format_value(' '.join(sentences) or f'{result.kind.capitalize()}.'))}}}",
+        rf"\label{{{label}}}",
+        to_latex(replace(table, title=None), digits=display.digits) + r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _comment(text: str) -> str:
@@ -107,7 +134,7 @@ def _cell(value: Value, digits: int, *, best: bool) -> str:
         return rf"\textbf{{{text}}}" if best else text
     number, interval, marks = split_estimate(value, digits=digits)
     bare = number.removesuffix(TIED)
-    above = (r"\sim " if value.tied else "") + (rf"\mathrm{{{marks.replace('–', '-')}}}" if marks else "")
+    above = (r"\sim " if value.tied else "") + (rf"\mathrm{{{marks.translate(_MARKS)}}}" if marks else "")
     shown = rf"\textbf{{{bare}}}" if best else bare
     return shown + (f"$^{{{above}}}$" if above else "") + (f" {_escape(interval)}" if interval else "")
 

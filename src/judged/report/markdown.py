@@ -28,8 +28,9 @@ _SPECIAL = re.compile(r"([\\|*`<\[\]]|(?<!\w)_|_(?!\w))")
 
 def render_markdown(result: Result, display: Display) -> str:
     """Return the blocks of a result in Markdown; figures are left out."""
-    blocks = result.blocks(replace(display, paper=not display.full))
-    return "\n".join(_render_block(block, display) for block in blocks if not isinstance(block, Figure))
+    shown = replace(display, paper=not display.full)
+    blocks = result.blocks(shown)
+    return "\n".join(_render_block(block, shown) for block in blocks if not isinstance(block, Figure))
 
 
 def _render_block(block: Sentence | Table | Notes, display: Display) -> str:
@@ -37,7 +38,8 @@ def _render_block(block: Sentence | Table | Notes, display: Display) -> str:
         return _escape(format_value(block.text)) + "\n"
     if isinstance(block, Notes):
         return "".join(f"- {_escape(format_value(text))}\n" for _, text in group_notes(block.notes))
-    return to_markdown(block, digits=display.digits)
+    caption = f"{_escape(format_value(block.caption))}\n\n" if display.paper and block.caption else ""
+    return caption + to_markdown(block, digits=display.digits)
 
 
 def to_markdown(table: Table, *, digits: int = 4) -> str:

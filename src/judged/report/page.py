@@ -24,6 +24,7 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from judged._arguments import worded
 from judged._version import __version__
 from judged.blocks import Display, format_value
 from judged.figures import CONFIG, PALETTE
@@ -50,6 +51,7 @@ DOUBTFUL = {"tied-scores", "unjudged-results"}
 """Codes of notes that are no warnings, and still belong on the first screen."""
 
 
+@worded
 def render_report(
     results: Sequence[Result],
     *,

@@ -178,6 +178,9 @@ def _check_parameter(method: Method, name: str, value: float) -> None:
 
 
 def _read_weights(weights: Weights, names: Sequence[str]) -> tuple[float, ...]:
+    if isinstance(weights, str):
+        msg = f"the weights are `{weights}`, expected numbers in a list, or by the names of the runs"
+        raise JudgedError(msg)
     if isinstance(weights, Mapping):
         for name in weights:
             if name not in names:

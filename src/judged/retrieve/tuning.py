@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from judged._arguments import worded
+from judged._arguments import to_list, worded
 from judged.arrays import Floats, Ints
 from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, Value, format_value
 from judged.engine.evaluate import evaluate
@@ -59,7 +59,7 @@ def tune_fusion(
     method: str = "wsum",
     normalisation: str | None = None,
     search: Search = "grid",
-    train: Iterable[str] | None = None,
+    train: str | Iterable[str] | None = None,
     folds: int | None = None,
     step: float = 0.1,
     particles: int = 16,
@@ -367,12 +367,12 @@ def _check(fusion: Fusion, search: str, *, train: object, folds: int | None) -> 
 
 
 def _split(
-    queries: Sequence[str], train: Iterable[str] | None, folds: int, seed: int
+    queries: Sequence[str], train: str | Iterable[str] | None, folds: int, seed: int
 ) -> list[tuple[Ints, Ints]]:
     """Return the rows of the training queries and of the others, for each fold."""
     if train is not None:
         place = {query: at for at, query in enumerate(queries)}
-        chosen = list(dict.fromkeys(map(str, train)))
+        chosen = list(dict.fromkeys(map(str, to_list(train))))
         unknown = [query for query in chosen if query not in place]
         if unknown:
             msg = f"{len(unknown):,} training queries have no judgments: {', '.join(unknown[:5])}"

@@ -66,4 +66,4 @@ CORRECTIONS: dict[str, Callable[[Sequence[float | None]], list[float | None]]] =
     "bh": benjamini_hochberg,
     "none": uncorrected,
 }
-"""The corrections that need only the p-values; step-down maxT, which needs the resamples, is part of `randomise`."""
+"""The corrections that need only the p-values; maxT, which needs the sign flips, is part of `randomise`."""

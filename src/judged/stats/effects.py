@@ -10,7 +10,7 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import BadSample
-from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
+from judged.stats.outcome import NO_SPREAD, ONE_QUERY, TOO_FEW, Undefined
 from judged.stats.paired import summarise, wins_ties_losses
 
 __all__ = [
@@ -129,16 +129,29 @@ def _gauss_legendre() -> tuple[Floats, Floats]:
 
 
 def detectable_difference(
-    difference: Floats, *, power: float = 0.8, alpha: float = 0.05
+    difference: Floats, *, power: float = 0.8, alpha: float = 0.05, critical: float | None = None
 ) -> float | Undefined:
     """Return the smallest mean difference that these queries would show with the given power, at their own spread.
 
-    A smaller difference may well be missed: "not significant" then says little.
+    It shows where |t| exceeds the `critical` value, by default that of the paired t-test at `alpha`. A smaller difference
+    may well be missed: "not significant" then says little.
     """
     spread = _spread(difference, power)
+    if critical is not None and not isinstance(spread, Undefined):
+        if math.isinf(critical):
+            return TOO_FEW
+        alpha = _level_of(critical, len(difference) - 1)
     if isinstance(spread, Undefined):
         return spread
     return spread * least_effect(len(difference), power, alpha)
+
+
+@lru_cache(maxsize=64)
+def _level_of(critical: float, freedom: int) -> float:
+    """Return the significance level of the two-sided t-test with this critical value."""
+    from scipy.special import stdtr
+
+    return 2 * float(stdtr(freedom, -critical))
 
 
 def queries_needed(

@@ -10,11 +10,12 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import BadSample
-from judged.stats.outcome import NO_BASE, NO_SPREAD, ONE_QUERY, Undefined
+from judged.stats.outcome import NO_BASE, NO_SPREAD, ONE_QUERY, TOO_FEW, Undefined
 from judged.stats.paired import Values, check_level, check_values, summarise
 
 __all__ = [
     "Interval",
+    "critical_interval",
     "defined_student_interval",
     "is_binary",
     "ratio_interval",
@@ -32,7 +33,7 @@ class Interval:
     high: float
     level: float
     method: str = "student"
-    """How it was made: `student`, `wilson`, `delta`, `percentile` or `bca`."""
+    """How it was made: `student`, `wilson`, `delta`, `percentile`, `bca` or `maxT` (simultaneous)."""
 
 
 def student_interval(values: Iterable[float] | Floats, *, level: float = 0.95) -> Interval:
@@ -89,6 +90,25 @@ def defined_student_interval(values: Values, *, level: float = 0.95) -> Interval
     if of.size == 1:
         return ONE_QUERY
     return NO_SPREAD if of.deviation == 0 else student_interval(values, level=level)
+
+
+def critical_interval(values: Values, critical: float, *, level: float = 0.95) -> Interval | Undefined:
+    r"""Return the mean ± `critical` standard errors, as single-step maxT has them at the given confidence level.
+
+    $$\bar{x} \pm c \; s / \sqrt{n}$$
+
+    Undefined for one value, for values without spread, and for an infinite critical value: that of so few queries that
+    no difference can be significant.
+    """
+    of = summarise(values)
+    if of.size == 1:
+        return ONE_QUERY
+    if of.deviation == 0:
+        return NO_SPREAD
+    if math.isinf(critical):
+        return TOO_FEW
+    margin = critical * of.deviation / math.sqrt(of.size)
+    return Interval(of.mean, of.mean - margin, of.mean + margin, level, "maxT")
 
 
 def wilson_interval(values: Values, *, level: float = 0.95) -> Interval:

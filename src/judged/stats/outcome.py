@@ -13,6 +13,7 @@ __all__ = [
     "NO_DIFFERENCE",
     "NO_SPREAD",
     "ONE_QUERY",
+    "TOO_FEW",
     "Cell",
     "Outcome",
     "Undefined",
@@ -42,6 +43,7 @@ class Undefined:
 NO_BASE = Undefined("the baseline is 0")
 NO_SPREAD = Undefined("no spread")
 ONE_QUERY = Undefined("one query")
+TOO_FEW = Undefined("too few queries")
 NO_DIFFERENCE = Undefined("no query differs")
 
 
@@ -54,13 +56,17 @@ class Outcome:
     p: float
 
 
-def stars(p: float) -> str:
-    """Return `***` below 0.001, `**` below 0.01, `*` below 0.05, else `ns`.
+def stars(p: float, alpha: float = 0.05) -> str:
+    """Return `ns` from `alpha` upwards; below it `***` under 0.001, `**` under 0.01, else `*`.
 
     >>> [stars(p) for p in (0.0001, 0.005, 0.04, 0.05)]
     ['***', '**', '*', 'ns']
+    >>> stars(0.07, alpha=0.1), stars(0.04, alpha=0.01)
+    ('*', 'ns')
     """
-    return "***" if p < 0.001 else "**" if p < 0.01 else "*" if p < 0.05 else "ns"
+    if p >= alpha:
+        return "ns"
+    return "***" if p < 0.001 else "**" if p < 0.01 else "*"
 
 
 def as_row(result: DataclassInstance) -> dict[str, Cell]:

@@ -8,6 +8,7 @@ and the sum of a pair is the difference of two of them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,7 +18,7 @@ import numpy as np
 from judged.arrays import Bytes, Floats, Ints
 from judged.errors import BadSample
 from judged.stats.outcome import NO_SPREAD, Outcome, Undefined
-from judged.stats.paired import check_resamples, check_values, steady
+from judged.stats.paired import check_resamples, check_values, steady, summarise
 
 __all__ = [
     "EXACT_UP_TO",
@@ -63,18 +64,43 @@ def _enumerate_flips(queries: int, block: int | None) -> Iterator[Bytes]:
         yield flips
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Randomised:
     """The p-values of the pairs, in the order given."""
 
     p: Floats
     """Of each pair alone."""
-    corrected: Floats
+    single_step: Floats
+    """Of each pair among all, by single-step maxT: below alpha exactly where |t| exceeds `critical_t(alpha)`."""
+    step_down: Floats
     """Of each pair among all, by Westfall and Young's step-down maxT."""
     exact: bool
     """Whether all assignments of signs were enumerated, rather than sampled."""
     resamples: int
     """The number of assignments of signs."""
+    queries: int
+    maxima: tuple[Floats, ...]
+    """The largest statistic of any pair under each assignment, ascending: of the differences, and of their deviations."""
+
+    def critical_t(self, alpha: float) -> float:
+        """Return the critical value c of Student's t that all pairs share; infinite if no difference can reach alpha.
+
+        Mean difference ± c standard errors is a simultaneous confidence interval of every pair, at the level 1 − alpha.
+        """
+        assignments = len(self.maxima[0])
+        counts = np.arange(assignments + 1)
+        allowed = int(np.count_nonzero(_to_p(counts, assignments, exact=self.exact) < alpha)) - 1
+        if allowed < self.exact:  # among all assignments is the observed one, which always counts
+            return math.inf
+        largest = max(float(maxima[assignments - 1 - allowed]) for maxima in self.maxima) / (1 - CLOSE)
+        share = largest**2 / self.queries
+        return math.sqrt((self.queries - 1) * share / (1 - share)) if share < 1 else math.inf
+
+
+def _to_p(count: Floats | Ints, assignments: int, *, exact: bool) -> Floats:
+    """Return the p-value of a statistic that is reached by `count` of the assignments."""
+    p: Floats = count / assignments if exact else (count + 1) / (assignments + 1)
+    return p
 
 
 def all_pairs(systems: int) -> list[tuple[int, int]]:
@@ -97,8 +123,13 @@ def randomise(
     $p = (k + 1) / (B + 1)$ of $B$ random assignments (`resamples`), which is never 0. One seed gives one result,
     whatever the `block` (how many assignments are held at once) and the number of threads.
 
-    The corrected p-values bound the chance of any false claim among all pairs. maxT takes from the assignments how the
-    pairs depend on each other, and so has more power than Holm's rule.
+    The corrected p-values bound the chance of any false claim among all pairs; maxT takes from the assignments how the
+    pairs depend on each other, and so has more power than Bonferroni's rule. Step-down maxT claims a little more;
+    single-step maxT has one critical value for all pairs, and with it simultaneous intervals.
+
+    With several pairs, that value is the larger of two: one from flipping the signs of the differences, which makes
+    the test exact, and one from flipping the signs of their deviations from the mean. Differences that are all far
+    from 0 resemble each other, however independent their errors are, and the first alone would be too small.
 
     Example:
         Three wins of three: two of the eight assignments are as extreme, all signs the same
@@ -140,54 +171,83 @@ def randomise_families(
     )
     columns = np.ascontiguousarray(values.T)
     totals = columns.sum(axis=1, keepdims=True)
+    deviations = columns - columns.mean(axis=1, keepdims=True)
+    several = any(len(family.first) > 1 for family in counts)
     for flips in drawn:
         # flipping a sign takes its value away twice: one pass over the flips instead of one that makes signs of them
-        sums = totals - 2.0 * (columns @ flips.T.astype(np.float64))
+        flipped = flips.T.astype(np.float64)
+        sums = totals - 2.0 * (columns @ flipped)
+        deviated = -2.0 * (deviations @ flipped) if several else None  # deviations sum to 0
         for family in counts:
-            family.add(sums)
-    return [family.finish(None if exact else resamples, len(values)) for family in counts]
+            family.add(sums, deviated)
+    return [family.finish(len(values), exact=exact) for family in counts]
 
 
 class _PairCounts:
     """The pairs ordered by their observed statistics, smallest first, and counts of assignments that reach them."""
 
     def __init__(self, values: Floats, pairs: list[tuple[int, int]]) -> None:
-        first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        self.first, self.second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         scale = float(np.abs(values).max())
-        apart = (steady(values[:, i] - values[:, j], scale=scale) for i, j in pairs)
-        norms = np.array([float(np.sqrt((difference**2).sum())) for difference in apart])
-        self.weight = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-        sums = steady(values.sum(axis=0)[first] - values.sum(axis=0)[second], scale=scale * len(values))
+        apart = [steady(values[:, i] - values[:, j], scale=scale) for i, j in pairs]
+        self.weight = _invert([np.sqrt((difference**2).sum()) for difference in apart])
+        spread = math.sqrt(max(len(values) - 1, 1))
+        self.deviation_weight = _invert([summarise(difference).deviation * spread for difference in apart])
+        totals = values.sum(axis=0)
+        sums = steady(totals[self.first] - totals[self.second], scale=scale * len(values))
         observed = np.abs(sums) * self.weight
         self.order = np.argsort(observed, kind="stable")
-        self.first, self.second = first, second
         self.reached = observed * (1 - CLOSE)
         self.alone = np.zeros(len(pairs))
         self.stepped = np.zeros(len(pairs))
+        self.maxima: list[Floats] = []
+        self.deviation_maxima: list[Floats] = []
 
-    def add(self, sums: Floats) -> None:
+    def add(self, sums: Floats, deviated: Floats | None) -> None:
         """Count the assignments in which a pair, or any pair up to it in order, reaches its observed statistic.
 
-        `sums` has the flipped sum of each system (row) under each assignment (column).
+        `sums` has the flipped sum of each system (row) under each assignment (column), `deviated` that of the deviations
+        from its mean.
         """
         highest = np.zeros(sums.shape[1])
-        statistic = np.empty_like(highest)
-        for at in self.order.tolist():
-            np.subtract(sums[self.first[at]], sums[self.second[at]], out=statistic)
-            np.abs(statistic, out=statistic)
-            statistic *= self.weight[at]
+        for at, statistic in self._statistics(sums, self.weight):
             np.maximum(highest, statistic, out=highest)
             self.alone[at] += np.count_nonzero(statistic >= self.reached[at])
             self.stepped[at] += np.count_nonzero(highest >= self.reached[at])
+        self.maxima.append(highest)
+        if deviated is not None and len(self.order) > 1:
+            largest = np.zeros_like(highest)
+            for _, statistic in self._statistics(deviated, self.deviation_weight):
+                np.maximum(largest, statistic, out=largest)
+            self.deviation_maxima.append(largest)
 
-    def finish(self, resamples: int | None, queries: int) -> Randomised:
-        """Return the p-values; without `resamples`, all assignments of signs to the queries were enumerated."""
-        if resamples is None:  # one half mirrors the other, and the observed assignment is among them
-            done = 1 << (queries - 1)
-            p, stepped = self.alone / done, self.stepped / done
-            return Randomised(p, self.make_monotone(stepped), exact=True, resamples=2 * done)
-        p, stepped = ((count + 1) / (resamples + 1) for count in (self.alone, self.stepped))
-        return Randomised(p, self.make_monotone(stepped), exact=False, resamples=resamples)
+    def _statistics(self, sums: Floats, weight: Floats) -> Iterator[tuple[int, Floats]]:
+        """Yield every pair in order, with its statistic under each assignment in an array that is used again."""
+        statistic = np.empty(sums.shape[1])
+        for at in self.order.tolist():
+            np.subtract(sums[self.first[at]], sums[self.second[at]], out=statistic)
+            np.abs(statistic, out=statistic)
+            statistic *= weight[at]
+            yield at, statistic
+
+    def finish(self, queries: int, *, exact: bool) -> Randomised:
+        """Return the p-values; `exact`: all assignments of signs to the queries were enumerated."""
+        drawn = (self.maxima, self.deviation_maxima) if self.deviation_maxima else (self.maxima,)
+        maxima = tuple(np.sort(np.concatenate(blocks)) for blocks in drawn)
+        assignments = len(maxima[0])
+        largest = [
+            _to_p(assignments - np.searchsorted(ascending, self.reached), assignments, exact=exact)
+            for ascending in maxima
+        ]
+        return Randomised(
+            _to_p(self.alone, assignments, exact=exact),
+            np.max(largest, axis=0),
+            self.make_monotone(_to_p(self.stepped, assignments, exact=exact)),
+            exact,
+            2 * assignments if exact else assignments,  # one half mirrors the other
+            queries,
+            maxima,
+        )
 
     def make_monotone(self, p: Floats) -> Floats:
         """Raise each p-value to that of the pair with the next larger statistic."""
@@ -195,6 +255,12 @@ class _PairCounts:
         corrected = np.empty_like(p)
         corrected[descending] = np.maximum.accumulate(p[descending])
         return corrected
+
+
+def _invert(norms: Sequence[float]) -> Floats:
+    """Return 1 over each norm; 0 for a norm of 0."""
+    norm = np.array(norms, dtype=np.float64)
+    return np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
 
 
 def interaction_test(

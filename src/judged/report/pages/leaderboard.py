@@ -99,6 +99,11 @@ def make_data(subject: Subject) -> PageData:
             "best": list(answer.best),
             "open": list(answer.not_separated),
             "beaten": list(answer.separated),
+            "against": [
+                {"baseline": standing.baseline, "better": len(standing.better), "worse": len(standing.worse)}
+                for standing in answer.standings
+                if len(scored.systems) > 2 and answer.rivals  # else the answer is about the only pair
+            ],
         }
         for answer in scored.answers
     }
@@ -115,6 +120,7 @@ def make_data(subject: Subject) -> PageData:
         "answers": answers,
         "test": TESTS[scored.settings.test],
         "method": scored.method,
+        "intervals": scored.settings.describe_intervals(len(scored.systems) - 1),
         "latency": _latency(scored, subject.systems),
         "trade_off": scored.draw_trade_off().spec if _has_trade_off(scored) else None,
         "left": len(scored.systems) - len(families),

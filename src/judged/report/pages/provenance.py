@@ -29,7 +29,7 @@ def make_data(subject: Subject) -> PageData:
         "kind": result.kind,
         "notes": [
             {"severity": severity, "message": format_value(text)}
-            for severity, text in group_notes(subject.notes)
+            for severity, text in group_notes(subject.notes, most=None)
         ],
         "inputs": [{**file.to_dict(), "system": file.system} for file in provenance.inputs],
         "protocols": [

@@ -35,12 +35,19 @@ function headline(subject, data, measure) {
   return [h("h1", {}, what), h("p", { class: "lead" }, `Over ${unit}${interval}. Nothing was tested here: `, h("code", {}, "judged compare"), " says which differences these queries can show.")];
 }
 
-function answerTitle({ best, open, beaten }, measure, unit, way) {
+function answerTitle({ best, open, beaten, against }, measure, unit, way) {
   const most = way > 0 ? "highest" : "lowest", one = best.length === 1;
+  if (against.length) return againstTitle(best, against, measure, most);
   if (!open.length && !beaten.length) return h("h1", {}, `All systems have the same ${measure}.`);
   if (!open.length) return h("h1", {}, listed(best), ` ${one ? "is" : "are"} best in ${measure}, ahead of ${beaten.length === 1 ? "" : "every other system"}`, beaten.length === 1 && named(beaten[0]), ".");
   if (!beaten.length) return h("h1", {}, listed(best), ` ${one ? "has" : "share"} the ${most} ${measure}, but ${unit} cannot separate ${one ? "it" : "them"} from ${open.length === 1 ? "" : "any other system"}`, open.length === 1 && named(open[0]), ".");
   return h("h1", {}, listed(best), ` ${one ? "is" : "are"} best in ${measure}, but ${unit} cannot separate ${one ? "it" : "them"} from `, open.length > 4 ? `${open.length} others` : listed(open), ".");
+}
+
+// only pairs with a baseline were tested, so the title claims nothing about the others
+function againstTitle(best, against, measure, most) {
+  const says = against.map(({ baseline, better: up, worse }, i) => [i ? ", " : "; ", `${up} significantly better and ${worse} worse than `, named(baseline)]);
+  return h("h1", {}, listed(best), ` ${best.length === 1 ? "has" : "share"} the ${most} ${measure}`, says, ".");
 }
 
 const hiddenSystems = () => (state.hide || "").split(",").filter(Boolean).map(Number);
@@ -126,7 +133,7 @@ function latencyColumns(latency) {
 function leaderCaption(subject, data, against, measure) {
   const { scored } = subject, level = percent(scored.level, 0);
   const says = [`${plural(scored.queries, scored.unit)}; dots are means${data.means[measure].some(([, low]) => known(low)) ? `, lines ${level} intervals` : ""}${against ? ", the dashed line is the baseline" : ""}; bold: best of its column. `];
-  if (against) says.push(`▲ better and ▼ worse than `, named(state.b), `, = not separable, at corrected p < ${scored.alpha}. Test: ${data.method}; this table: ${against.family}. `);
+  if (against) says.push(`▲ better and ▼ worse than `, named(state.b), `, = not separable, at corrected p < ${scored.alpha}. Test: ${data.method}; this table: ${against.family}, ${data.intervals} of differences. `);
   if (data.left) says.push(`${plural(data.left, "system")} cannot be chosen as baseline, to keep this file small. `);
   if (data.latency === null) says.push("No timings were given, so there is no latency. ");
   if (data.latency) says.push("★ Pareto-optimal in accuracy and latency. ");
