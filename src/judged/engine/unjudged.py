@@ -18,7 +18,7 @@ from judged.kernels.completions import (
     find_unjudged,
     grade_levels,
 )
-from judged.kernels.ranked.gains import grade_gains
+from judged.kernels.ranked.gains import dcg_discount, grade_gains
 from judged.kernels.segments import Flags, Floats, divide, segment_count
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
@@ -163,7 +163,7 @@ class _Completed:
             grade_gains(grade, given["gain"], given["gains"])
             for grade in (self._levels, hole.best, hole.grade)
         )
-        weight = 1.0 / np.log2(np.arange(len(hole.best) + len(hole.grade)) + 2.0)
+        weight = 1.0 / dcg_discount(np.arange(1, len(hole.best) + len(hole.grade) + 1))
         if given["cutoff"] is not None:
             weight[given["cutoff"] :] = 0.0
         counts = best_completion_counts(

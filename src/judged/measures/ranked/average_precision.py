@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from judged.kernels.elementary import log
 from judged.kernels.ranked.precision import interpolated_precision, precision_sum
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import average_precision_terms, interpolated_terms
@@ -122,7 +123,7 @@ def logit_average_precision(ranking: Ranking, *, rel: float | None = None) -> Fl
         {'yaap': 0.6931...}
     """
     total = precision_sum(ranking, None, rel)
-    return np.log((1.0 + total) / (1.0 + ranking.relevant(rel) - total))
+    return log((1.0 + total) / (1.0 + ranking.relevant(rel) - total))
 
 
 yaap = Measure(

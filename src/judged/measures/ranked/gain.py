@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from judged.kernels.elementary import log2
 from judged.kernels.ranked.gains import (
     LARGEST_EXPONENT,
     Gain,
@@ -325,7 +326,7 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
     """
     value, best = found_gains(ranking, gains=gains), best_gains(ranking, gains=gains)
     behind = _cost(ranking, best) - segment_cumsum(value, ranking.offset)
-    got = segment_sum(divide(value, np.log2(2.0 + behind)), ranking.offset)
+    got = segment_sum(divide(value, log2(2.0 + behind)), ranking.offset)
     return divide(got, segment_sum(best, ranking.best_offset))
 
 
@@ -367,7 +368,7 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
         {'binG': 0.8154...}
     """
     others = ranking.rank - ranking.found(rel)
-    gains = np.where(ranking.hits(rel), 1.0 / np.log2(2.0 + others), 0.0)
+    gains = np.where(ranking.hits(rel), 1.0 / log2(2 + others), 0.0)
     return divide(segment_sum(gains, ranking.offset), ranking.relevant(rel))
 
 
