@@ -135,6 +135,24 @@ def test_a_dict_that_grows_while_it_is_read_is_an_error() -> None:
         judged.evaluate({"q1": {"d1": 1, "d2": 1}}, {"q1": scores}, "AP")
 
 
+def test_a_dict_whose_keys_are_exchanged_while_it_is_read_is_an_error() -> None:
+    """A score whose conversion replaces a document by another, so that the size is the same, does not either."""
+    if load_compiled("_dicts") is None:
+        pytest.skip("the compiled scanners were not built here")
+    scores: dict[str, object] = {}
+
+    class Moving:
+        def __float__(self) -> float:
+            first = next(iter(scores))
+            scores[f"{first}x"] = scores.pop(first)
+            return 1.0
+
+    scores |= {f"d{i}": Moving() for i in range(200)}
+
+    with pytest.raises(judged.JudgedError, match="changed while it was read"):
+        judged.evaluate({"q1": {"d1": 1, "d2": 1}}, {"q1": scores}, "AP")
+
+
 def test_lines_that_appear_while_they_are_read_are_not_written_out_of_bounds() -> None:
     """The compiled reader of rows stops where its arrays end; it runs in a process of its own, since it might crash."""
     if load_compiled("_rows") is None:
