@@ -37,13 +37,10 @@ class WholeNumbers:
 
     def __call__(self, numbers: Floats | Ints) -> Floats:
         """Return the function of every number."""
-        place = numbers if numbers.dtype.kind == "i" else numbers.astype(np.int64)
-        if (
-            place.min(initial=0) < 0
-            or place.max(initial=0) >= LIMIT
-            or (place is not numbers and (place != numbers).any())
-        ):
+        tabled = (numbers >= 0) & (numbers < LIMIT) & (numbers == np.floor(numbers))
+        if not tabled.all():
             return map_distinct(self._function, numbers)
+        place = numbers.astype(np.int64, copy=False)
         kept: Floats = self._grow(int(place.max(initial=0)) + 1)[place]
         return kept
 
