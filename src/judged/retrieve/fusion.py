@@ -23,7 +23,7 @@ import numpy as np
 from judged._arguments import worded
 from judged.arrays import Floats, Ints
 from judged.errors import BadInput, JudgedError, UnknownName
-from judged.kernels.elementary import log, map_distinct, powers
+from judged.kernels.elementary import map_distinct, powers
 from judged.kernels.segments import divide, segment_max, segment_sum
 from judged.problem import Problem
 from judged.retrieve.candidates import Candidates, RankedList, collect_candidates, read_runs
@@ -368,7 +368,7 @@ def fuse_log_inverse_squares(
 ) -> Floats:
     r"""LogISR: $\log(n + \sigma) \sum w_i / r_i^2$; without $\sigma$, 0 for what one run retrieved (Mourão et al. 2015)."""
     total = _add(candidates, [1.0 / (rank * rank) for rank in values], weights)
-    fused: Floats = total * log(candidates.count + sigma)
+    fused: Floats = total * map_distinct(lambda count: math.log(count + sigma), candidates.count)
     return fused
 
 

@@ -414,7 +414,9 @@ def _find_scattered(whole: Part) -> tuple[dict[int, Ints], Ints]:
 def _sort_blocks(query: Ints) -> Ints:
     """Return the blocks of judged queries, by query and then in the order of the run."""
     judged = np.flatnonzero(query >= 0)
-    small = np.uint16 if query.max(initial=0) < 1 << 16 else np.int64  # of which NumPy's sort is ten times as fast
+    small = (
+        np.uint16 if query.max(initial=0) < 1 << 16 else np.int64
+    )  # of which NumPy's sort is ten times as fast
     return judged[np.argsort(query[judged].astype(small), kind="stable")]
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from judged.kernels.elementary import log
+from judged.kernels.in_order import average_precision_in_order, precision_odds_in_order
 from judged.kernels.ranked.precision import interpolated_precision, precision_sum
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import average_precision_terms, interpolated_terms
@@ -59,6 +60,7 @@ AP = Measure(
     terms=average_precision_terms,
     at_parameter="cutoff",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
+    in_order=average_precision_in_order,
 )
 
 
@@ -92,6 +94,7 @@ gm_AP = Measure(
     terms=average_precision_terms,
     aggregate="geometric",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
+    in_order=average_precision_in_order,
     compare_by="AP",
 )
 
@@ -131,6 +134,7 @@ yaap = Measure(
     logit_average_precision,
     bounds=(-math.inf, math.inf),
     laws=frozenset({Law.SWAP, Law.RELEVANCE_ONLY, Law.BY_GRADE, Law.IN_ORDER}),
+    in_order=precision_odds_in_order,
 )
 
 
@@ -166,7 +170,7 @@ IPrec = Measure(
     precision_at_recall,
     terms=interpolated_terms,
     at_parameter="recall",
-    laws=BINARY_IN_ORDER,
+    laws=BINARY_IN_ORDER | {Law.PARTED},
     conventions=("recall_points",),
 )
 
@@ -208,6 +212,6 @@ AP11 = Measure(
     "AP11",
     eleven_point_average,
     terms=interpolated_terms,
-    laws=BINARY_IN_ORDER,
+    laws=BINARY_IN_ORDER | {Law.PARTED},
     conventions=("recall_points",),
 )

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from judged.kernels.elementary import log2
+from judged.kernels.in_order import ndcg_in_order, ndcg_jk_in_order
 from judged.kernels.ranked.gains import (
     LARGEST_EXPONENT,
     Gain,
@@ -69,6 +70,7 @@ nDCG = Measure(
     terms=ndcg_terms,
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR, Law.DISCOUNTED_RATIO},
+    in_order=ndcg_in_order,
 )
 
 
@@ -297,6 +299,7 @@ nDCG_JK = Measure(
     terms=ndcg_jk_terms,
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR, Law.PARTED},
+    in_order=ndcg_jk_in_order,
 )
 
 
@@ -372,4 +375,4 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
     return divide(segment_sum(gains, ranking.offset), ranking.relevant(rel))
 
 
-binG = Measure("binG", binary_gain, laws=BINARY_IN_ORDER | {Law.STEPWISE})
+binG = Measure("binG", binary_gain, laws=BINARY_IN_ORDER | {Law.STEPWISE, Law.PARTED})
