@@ -201,7 +201,7 @@ class _Completed:
             low = float(hole.evaluate(self.measure.per_query, none, every)[0])
             most = float(hole.evaluate(self.measure.per_query, every, none)[0])
             if most == 0:  # where there is nothing to find, which no other completion can say
-                none[0, 0] = self._levels[1]
+                none[0, :1] = self._levels[:2][-1]
                 most = float(hole.evaluate(self.measure.per_query, every, none)[0])
             high = min(high, most)
         return low, high, False
