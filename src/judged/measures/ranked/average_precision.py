@@ -149,6 +149,8 @@ def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = 
     protocol says, for $R$ relevant documents.
 
     Title: Interpolated precision: the best precision still possible at a given recall.
+    Unjudged: counts as not relevant; bounds over what it could be are searched for, which is slow for
+        lists of tens of thousands of results.
     Empty: 0 when that recall is never reached, and when nothing relevant is retrieved.
     Agrees with: `trec_eval -m iprec_at_recall`, version 9 or 10 by protocol; ir_measures' `IPrec` (9).
     References: Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.4. Cambridge,
@@ -189,6 +191,8 @@ def eleven_point_average(
     Average precision has taken its place; it is here for comparison with old results.
 
     Title: Eleven-point average precision: the area under the classic curve, coarsely.
+    Unjudged: counts as not relevant; bounds over what it could be are searched for, which is slow for
+        lists of tens of thousands of results.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: `trec_eval -m 11pt_avg`, version 9 or 10 by protocol.
     References: Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.4. Cambridge,

@@ -164,6 +164,8 @@ def r_level_discounted_gain(
     documents with a gain by more than one.
 
     Title: R-level nDCG: nDCG averaged over the ranks where the best order goes down a grade.
+    Unjudged: has no gain; bounds over what it could be are found by trying up to 5,000 judgments, which is slow for
+        lists of thousands of results, and are 0 and 1 where there are more.
     Empty: 0 when nothing with a gain is retrieved, and when no document of the query is relevant.
     Agrees with: `trec_eval -m Rndcg`, whole gains given.
     References: Buckley. trec_eval, measure `Rndcg` (experimental). NIST, 2008.
@@ -358,6 +360,8 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
     relevant, and $R$ the number of relevant documents of the query.
 
     Title: Binary G: relevant documents discounted by the number of others above them.
+    Unjudged: counts as not relevant; bounds over what it could be are searched for, which is slow for
+        lists of tens of thousands of results.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m binG`.
     References: Buckley. trec_eval, measure `binG` (experimental). NIST, 2008.
