@@ -8,7 +8,7 @@ block; so neither cuts nor threads can change a number.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from threading import local
@@ -48,7 +48,7 @@ _BLOCKS = ("query", "begin", "end", "count", "hits")
 _HITS = ("row", "rank", "above", "tied")
 STRETCH_BYTES, STRETCH_ROWS = 1 << 21, 1 << 18
 SCATTERED = 8
-"""Ranges of one query from which on a text is read whole."""
+"""Places far apart, rows of a query or names of queries, from which on a text is read whole."""
 WHOLE = 1 << 30
 """Bytes of a text up to which that is done; larger files are read as streams unless that is refused."""
 
@@ -220,21 +220,26 @@ def scan_text(
     options = {"rule": RULES.index(ties), "single": single}
     read = _views if isinstance(text, np.ndarray) else _Copies()
 
-    def scan(ranges: Ints, query: int | None) -> Part:
+    def hold(places: int) -> None:
+        """Read everything where many places are wanted: one system call for each of them would be much slower."""
         nonlocal text, read
-        if len(ranges) > SCATTERED and read is not _views and len(text) <= WHOLE:
-            # Rows far apart: one read of everything is much quicker than one system call for each.
+        if places > SCATTERED and read is not _views and len(text) <= WHOLE:
             text, read = text[:], _views
+
+    def scan(ranges: Ints, query: int | None) -> Part:
+        hold(len(ranges))
         stretch, within = read(text, ranges)
         part = _to_part(engine.scan_text(flat, stretch, within, query=query, **options))
         return part if within is ranges else _move(part, within, ranges)
 
-    def name(begin: int) -> str:
-        head = bytes(text[begin : begin + 4096]).split(None, 1)
-        return head[0].decode(errors="replace") if head else ""
+    def names(begins: Ints) -> Iterator[str]:
+        hold(len(begins))
+        for begin in begins.tolist():
+            head = bytes(text[begin : begin + 4096]).split(None, 1)
+            yield head[0].decode(errors="replace") if head else ""
 
     stretches = _cut_lines(text) if len(text) else []
-    return _scan(scan, name, stretches, threads=threads, progress=progress)
+    return _scan(scan, names, stretches, threads=threads, progress=progress)
 
 
 def scan_columns(
@@ -257,13 +262,13 @@ def scan_columns(
     def scan(ranges: Ints, number: int | None) -> Part:
         return _to_part(engine.scan_columns(flat, *columns, ranges, query=number, **options))
 
-    def name(begin: int) -> str:
+    def names(begins: Ints) -> Iterator[str]:
         data, offset = query
-        return bytes(data[offset[begin] : offset[begin + 1]]).decode(errors="replace")
+        return (bytes(data[offset[begin] : offset[begin + 1]]).decode(errors="replace") for begin in begins)
 
     cuts = [*range(0, len(score), STRETCH_ROWS), len(score)] if len(score) else []
     stretches = [np.array([cut]) for cut in pairwise(cuts)]
-    return _scan(scan, name, stretches, threads=threads, progress=progress)
+    return _scan(scan, names, stretches, threads=threads, progress=progress)
 
 
 def _pad_empty(column: tuple[Bytes, Ints]) -> tuple[Bytes, Ints]:
@@ -322,7 +327,7 @@ def _cut_lines(text: Bytes | TextSource) -> list[Ints]:
 
 def _scan(
     scan: Callable[[Ints, int | None], Part],
-    name: Callable[[int], str],
+    names: Callable[[Ints], Iterable[str]],
     stretches: Sequence[Ints],
     *,
     threads: int,
@@ -331,12 +336,18 @@ def _scan(
     """Scan all stretches and combine their blocks by query."""
     parts = list(_scan_stretches(scan, stretches, threads, progress))
     whole = _concatenate(parts)
+    # Where every row is a block, blocks take as much memory as the text; one copy of them is enough.
+    parts = [
+        Part(faults=part.faults, counts=part.counts, infinite=part.infinite, wide=part.wide) for part in parts
+    ]
     several, interleaved = _find_scattered(whole)
     again = [scan(ranges, query) for query, ranges in several.items()]
-    single = ~np.isin(whole.query, list(several)) & (whole.query >= 0)
+    # An unjudged query is −1, and reads the last.
+    alone = np.append(np.bincount(whole.query[whole.query >= 0]) == 1, False)
+    single = alone[whole.query]
     hits = np.repeat(single, whole.hits)
     problems, counts = _collect_problems(parts, again)
-    unjudged = dict.fromkeys(name(begin) for begin in whole.begin[whole.query < 0].tolist())
+    unjudged = dict.fromkeys(names(whole.begin[whole.query < 0]))
     return Scanned(
         # The parts of a scattered query have no ranks worth keeping.
         blocks=_concatenate([_select_blocks(whole, single, hits), *again]),
@@ -399,16 +410,13 @@ def _select_blocks(part: Part, blocks: Any, hits: Any) -> Part:
 def _find_scattered(whole: Part) -> tuple[dict[int, Ints], Ints]:
     """Return the judged queries in several blocks, with their ranges, and those of which these are not adjacent."""
     order = _sort_blocks(whole.query)
-    query, ranges = whole.query[order], np.stack((whole.begin[order], whole.end[order]), axis=1)
-    same = query[1:] == query[:-1]
-    apart = same & (ranges[1:, 0] != ranges[:-1, 1])
-    interleaved = distinct(query[1:][apart])
-    several = distinct(query[1:][same])
-    first, last = np.searchsorted(query, several), np.searchsorted(query, several, "right")
-    return {
-        query: ranges[i:j]
-        for query, i, j in zip(several.tolist(), first.tolist(), last.tolist(), strict=True)
-    }, interleaved
+    ranges = np.stack((whole.begin[order], whole.end[order]), axis=1)
+    last = np.cumsum(np.bincount(whole.query[whole.query >= 0]))
+    first = np.concatenate(([0], last))[: len(last)]
+    several = np.flatnonzero(last - first > 1)
+    cuts = list(zip(several.tolist(), first[several].tolist(), last[several].tolist(), strict=True))
+    apart = [query for query, i, j in cuts if (ranges[i + 1 : j, 0] != ranges[i : j - 1, 1]).any()]
+    return {query: ranges[i:j] for query, i, j in cuts}, np.array(apart, dtype=np.int64)
 
 
 def _sort_blocks(query: Ints) -> Ints:
