@@ -1,4 +1,4 @@
-"""The files that are timed: a run of MS MARCO's size in three variants, from a fixed seed."""
+"""The files that are timed: a run of MS MARCO's size in four variants, from a fixed seed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ JUDGED = 21
 QUERIES = 6_980
 COLLECTION = 8_841_823
 """The number of passages in MS MARCO; documents are numbered with seven digits up to it."""
-VARIANTS = ("sorted", "tied", "unsorted")
+VARIANTS = ("sorted", "tied", "unsorted", "scattered")
+"""Scores fall; they are equal in groups; rows of a query are in any order; rows of all queries are mixed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Data:
 def generate(root: Path, *, queries: int = QUERIES) -> Data:
     """Write what is not there yet: the judgments, each variant, and the first quarter and half of one."""
     data = Data(root / str(queries), queries)
-    if (data.directory / "complete").exists():
+    if (data.directory / "complete").exists() and data.run("scattered").exists():
         return data
     data.directory.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(SEED)
@@ -53,8 +54,16 @@ def generate(root: Path, *, queries: int = QUERIES) -> Data:
                 place, query, documents[:DEPTH].tolist(), _scores(rng), rng.permutation(DEPTH).tolist()
             )
             qrels.writelines(f"{query} 0 {document} {grade}\n" for document, grade in _judged(rng, documents))
+    _scatter(data, rng)
     (data.directory / "complete").touch()
     return data
+
+
+def _scatter(data: Data, rng: np.random.Generator) -> None:
+    """Write the rows of the sorted run in random order."""
+    lines = data.run("sorted").read_bytes().splitlines(keepends=True)
+    with data.run("scattered").open("wb") as file:
+        file.writelines(lines[row] for row in rng.permutation(len(lines)))
 
 
 def _scores(rng: np.random.Generator) -> list[float]:
@@ -74,7 +83,7 @@ class _Runs:
     """The open files of all variants."""
 
     def __init__(self, data: Data) -> None:
-        self._files = {variant: data.run(variant).open("w") for variant in VARIANTS}
+        self._files = {variant: data.run(variant).open("w") for variant in VARIANTS[:3]}
         self._heads = [(data.queries // share, data.head(share).open("w")) for share in (4, 2)]
 
     def __enter__(self) -> Self:

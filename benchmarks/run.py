@@ -145,15 +145,26 @@ def _in_memory(data: Data, options: argparse.Namespace) -> Iterator[str]:
     run = data.run("sorted")
     costs = {
         tool: _measured(Task(tool, tool), data, options, run)
-        for tool in ("judged_arrow", "judged_polars", "judged_dicts", "pytrec_eval_dicts", "pytrec_eval")
+        for tool in (
+            *(
+                "judged_arrow",
+                "judged_polars",
+                "judged_dicts",
+                "pytrec_eval_dicts",
+                "judged_dicts_many_judged",
+            ),
+            *("pytrec_eval_dicts_many_judged", "pytrec_eval"),
+        )
     }
     peers = {
         "judged_dicts": "pytrec_eval_dicts",
+        "judged_dicts_many_judged": "pytrec_eval_dicts_many_judged",
         "judged_arrow": "pytrec_eval",
         "judged_polars": "pytrec_eval",
     }
     peer_names = {
         "pytrec_eval_dicts": "pytrec_eval's evaluation of the same dicts",
+        "pytrec_eval_dicts_many_judged": "pytrec_eval's evaluation of the same dicts, 100 queries × 1,000 judged",
         "pytrec_eval": "pytrec_eval reading the files",
     }
     for tool, cost in costs.items():

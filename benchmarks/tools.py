@@ -86,6 +86,14 @@ def judged_dicts(qrels: str, run: str) -> Job:
     return lambda: evaluate(judgments, results, MEASURES, threads=1).mean()
 
 
+def judged_dicts_many_judged(_: str, run: str) -> Job:
+    """judged, from dicts in memory, with 1,000 judged documents for each of the first queries."""
+    from judged import evaluate
+
+    judgments, results = _dicts_many_judged(run)
+    return lambda: evaluate(judgments, results, MEASURES, threads=1).mean()
+
+
 def pytrec_eval(qrels: str, run: str) -> Job:
     """pytrec_eval, with its own parsers."""
     import pytrec_eval as library
@@ -105,6 +113,14 @@ def pytrec_eval_dicts(qrels: str, run: str) -> Job:
     import pytrec_eval as library
 
     judgments, results = _dicts(qrels, run)
+    return lambda: _pytrec_means(library, judgments, results)
+
+
+def pytrec_eval_dicts_many_judged(_: str, run: str) -> Job:
+    """pytrec_eval's evaluation of the same dicts."""
+    import pytrec_eval as library
+
+    judgments, results = _dicts_many_judged(run)
     return lambda: _pytrec_means(library, judgments, results)
 
 
@@ -154,7 +170,7 @@ TOOLS: dict[str, Callable[[str, str], Job]] = {
     each.__name__: each
     for each in (
         newlines, judged, judged_two_threads, judged_many, judged_lint, judged_arrow, judged_polars, judged_dicts,
-        pytrec_eval, pytrec_eval_dicts, trec_eval, ir_measures, ranx,
+        judged_dicts_many_judged, pytrec_eval, pytrec_eval_dicts, pytrec_eval_dicts_many_judged, trec_eval, ir_measures, ranx,
     )
 }  # fmt: skip
 
@@ -166,6 +182,23 @@ def _dicts(qrels: str, run: str) -> tuple[Any, Any]:
         judgments = library.parse_qrel(file)
     with Path(run).open() as file:
         return judgments, library.parse_run(file)
+
+
+def _dicts_many_judged(run: str, queries: int = 100) -> tuple[Any, Any]:
+    """Return the first queries, with every second result judged and as many documents that were not retrieved."""
+    results: dict[str, dict[str, float]] = {}
+    with Path(run).open() as file:
+        for line in file:
+            query, _, document, _, score, _ = line.split()
+            if query not in results and len(results) == queries:
+                break
+            results.setdefault(query, {})[document] = float(score)
+    judgments = {
+        query: {document: place % 3 for place, document in enumerate(list(scores)[::2])}
+        | {f"missed{place}": place % 2 for place in range(500)}
+        for query, scores in results.items()
+    }
+    return judgments, results
 
 
 def _pytrec_means(library: Any, judgments: Any, results: Any) -> Means:

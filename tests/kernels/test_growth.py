@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import judged
-from judged.kernels.scan.align import JudgedIndex, align_columns
+from judged.kernels.scan.align import JudgedIndex, align_columns, align_text
 from judged.kernels.scan.compiled import load_compiled
 from judged.kernels.scan.strings import Strings
 
@@ -69,6 +69,43 @@ def _cpu_time(shape: Callable[[int], None], rows: int) -> float:
     begin = time.process_time()
     shape(rows)
     return time.process_time() - begin
+
+
+class CountedText:
+    """A text that is not in memory, and how often it is read."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self.reads = np.frombuffer(data, np.uint8), 0
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __getitem__(self, place: slice) -> np.ndarray:
+        self.reads += 1
+        return self._data[place].copy()
+
+    def read_into(self, buffer: np.ndarray, begin: int) -> None:
+        """Fill the buffer."""
+        self.reads += 1
+        buffer[:] = self._data[begin : begin + len(buffer)]
+
+
+@pytest.mark.parametrize("judged_queries", [0, 30, 60])
+def test_scattered_rows_are_not_read_one_by_one(implementation: str, judged_queries: int) -> None:
+    """Rows of 60 queries in turn, judged or not, take few reads."""
+    assert implementation
+    rows = [f"q{row % 60} Q0 d{row} 1 {row} t\n" for row in range(6_000)]
+    text = CountedText("".join(rows).encode())
+    names = "".join(f"q{query}" for query in range(judged_queries)).encode()
+    cuts = np.cumsum([0, *(len(f"q{query}") for query in range(judged_queries))])
+    documents = "".join(f"d{query}" for query in range(judged_queries)).encode()
+    flat_names, flat_documents = (np.frombuffer(ids, np.uint8) for ids in (names, documents))
+    index = JudgedIndex(flat_names, cuts, flat_documents, cuts, np.arange(judged_queries + 1))
+    found = align_text(index, text)
+
+    assert len(found.row) == judged_queries
+    assert len(found.unjudged_queries) == 60 - judged_queries
+    assert text.reads < 10
 
 
 def test_ids_prepared_to_collide_cost_no_more_than_others() -> None:
@@ -130,6 +167,24 @@ def test_a_dict_that_grows_while_it_is_read_is_an_error() -> None:
             return 1.0
 
     scores |= {f"d{i}": Growing() for i in range(20)}
+
+    with pytest.raises(judged.JudgedError, match="changed while it was read"):
+        judged.evaluate({"q1": {"d1": 1, "d2": 1}}, {"q1": scores}, "AP")
+
+
+def test_a_dict_whose_keys_are_exchanged_while_it_is_read_is_an_error() -> None:
+    """A score whose conversion replaces a document by another, so that the size is the same, does not either."""
+    if load_compiled("_dicts") is None:
+        pytest.skip("the compiled scanners were not built here")
+    scores: dict[str, object] = {}
+
+    class Moving:
+        def __float__(self) -> float:
+            first = next(iter(scores))
+            scores[f"{first}x"] = scores.pop(first)
+            return 1.0
+
+    scores |= {f"d{i}": Moving() for i in range(200)}
 
     with pytest.raises(judged.JudgedError, match="changed while it was read"):
         judged.evaluate({"q1": {"d1": 1, "d2": 1}}, {"q1": scores}, "AP")

@@ -15,6 +15,7 @@ from judged.engine.unjudged import unjudged_bounds
 from judged.errors import BadMeasure
 from judged.io.read import read_judgments, read_run
 from judged.measures.families import MEASURES
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
 from support.strategies import variants
@@ -119,3 +120,59 @@ def test_bounds_of_measures_of_intents_are_those_of_the_measure() -> None:
     scored = evaluate(judged, {"q": {"a": 2.0, "x": 1.0}}, ["StRecall@2"])
 
     assert scored.unjudged_range("StRecall@2") == (0.0, 1.0)
+
+
+def is_searched_in_order(measure: Measure) -> bool:
+    """Whether its bounds over relevant and not relevant are at completions with the first or the last n relevant."""
+    return bool(measure.laws & {Law.IN_ORDER, Law.DISCOUNTED_RATIO}) or {Law.SWAP, Law.PARTED} <= measure.laws
+
+
+SEARCHED = [name for name in NUMBERS if is_searched_in_order(MEASURES[name])]
+
+
+def completions_in_order(judged: dict[str, int], results: list[str], near: int) -> list[dict[str, int]]:
+    """The judgments with the first n or the last n of the unjudged results relevant, those below `near` all or none."""
+    unjudged = [name for name in results if name not in judged]
+    seen = [name for name in results[:near] if name not in judged]
+    below = unjudged[len(seen) :]
+    chosen = [seen[:n] for n in range(len(seen) + 1)]
+    chosen += [[*seen[len(seen) - n :], *below] for n in range(len(seen) + 1)]
+    return [judged | dict.fromkeys(unjudged, 0) | dict.fromkeys(relevant, 1) for relevant in chosen]
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_bounds_of_long_lists_are_the_extremes_of_all_completions_in_order(name: str) -> None:
+    """To the last bit, although few of them are evaluated; also where nothing is judged relevant."""
+    measure = MEASURES[name]
+    missing = {"cutoff": 7, "recall": 0.4}
+    measure = measure(**{key: missing[key] for key in measure.defaults if key not in measure.parameters})
+    rng = np.random.default_rng(22)
+    for size in (1, 2, 9, 25, 60, 60, 60):
+        results = [f"d{place}" for place in range(size)]
+        known = rng.permutation(results)[: rng.integers(0, min(size, 12))].tolist()
+        relevant = rng.choice([0.0, 0.3, 0.8])
+        judged = {document: int(rng.random() < relevant) for document in known}
+        judged |= {f"m{place}": int(rng.random() < relevant) for place in range(3)}
+        cutoff = measure.parameters.get("cutoff")
+        ways = completions_in_order(judged, results, cutoff if isinstance(cutoff, int) else size)
+        run = {document: float(-place) for place, document in enumerate(results)}
+        other = {"z": {"x": 1}}  # so that there is a grade above 0
+        queries = {f"q{i}": way for i, way in enumerate(ways)}
+        values = evaluate(queries | other, dict.fromkeys(queries, run), [measure]).per_query()[measure][:-1]
+
+        low, high = evaluate({"q": judged} | other, {"q": run}, [measure]).unjudged_ranges(measure)["q"]
+
+        assert (low, high) == (values.min(), values.max())
+
+
+@pytest.mark.parametrize("name", [name for name in NUMBERS if Law.PARTED in MEASURES[name].laws])
+def test_bounds_contain_what_is_relevant_where_nothing_was(name: str) -> None:
+    """With many completions the upper bound is not the 0 of a query with nothing to find."""
+    measure = MEASURES[name]
+    measure = measure(recall=0.4) if "recall" in measure.defaults else measure
+    results = {f"d{place}": float(-place) for place in range(40)}
+    judged = {"q": {"d9": 0}, "z": {"x": 1, "y": 2}}
+    high = evaluate(judged, {"q": results}, [measure]).unjudged_ranges(measure)["q"].high
+    possible = evaluate(judged | {"q": {"d0": 2, "d9": 0}}, {"q": results}, [measure])
+
+    assert high >= possible.per_query()[measure][0] > 0

@@ -29,7 +29,7 @@ EVERY = pytest.mark.parametrize("name", list(MEASURES))
 
 CHECKED_ELSEWHERE = {
     *(Law.RELEVANCE_ONLY, Law.GAIN_ONLY, Law.JUDGMENT_ONLY, Law.LINEAR, Law.STEPWISE, Law.BY_GRADE),
-    *(Law.GROWS, Law.IN_ORDER, Law.PARTED, Law.DISCOUNTED_RATIO),
+    *(Law.GROWS, Law.IN_ORDER, Law.ONE_WAY, Law.PARTED, Law.DISCOUNTED_RATIO),
 }
 """Laws that say how values over tie orders and judgments still to be made are found: `test_ties.py` and
 `test_holes.py` check them against all orders and judgments."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import nan
+from math import exp, nan
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,6 +17,7 @@ from judged.engine.align import RankedAlignment
 from judged.engine.alignment import Alignment, Counts, View
 from judged.engine.family import FAMILIES, Family, Measures
 from judged.errors import BadMeasure, UnknownName
+from judged.kernels.elementary import log
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.measures.measure import Measure, pooled_value
 from judged.problem import Note
@@ -401,7 +402,7 @@ def aggregate(measure: Measure, values: Floats, *, view: View | None = None, emp
     if measure.aggregate == "sum":
         return float(values.sum())
     if measure.aggregate == "geometric":
-        return float(np.exp(np.log(np.maximum(values, FLOOR)).mean()))
+        return exp(log(np.maximum(values, FLOOR)).mean())
     if measure.aggregate == "percentile":
         return float(np.percentile(values, float(dict(measure.set_parameters)[measure.percentile])))  # type: ignore[arg-type]
     return float(values.mean())

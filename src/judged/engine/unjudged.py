@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, islice, product
 from math import comb
 from typing import Any, NamedTuple
 
@@ -18,8 +18,9 @@ from judged.kernels.completions import (
     find_unjudged,
     grade_levels,
 )
-from judged.kernels.ranked.gains import grade_gains
-from judged.kernels.segments import Flags, Floats, divide, segment_count
+from judged.kernels.in_order import InOrder
+from judged.kernels.ranked.gains import dcg_discount, grade_gains
+from judged.kernels.segments import Flags, Floats, Ints, divide, segment_count
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 
@@ -27,6 +28,11 @@ __all__ = ["Bounds", "judged_shares", "unjudged_bounds", "unjudged_range"]
 
 COMPLETIONS = 5_000
 """How many completions of one query are tried one by one."""
+SLACK = 1e-9
+"""How far, as a share of the largest, estimates of values may be from the extreme one to be evaluated: far more than
+they are rounded by."""
+CANDIDATES = 16
+"""How many completions with the same extreme estimate are evaluated."""
 UNLAWFUL = (("max_grade", "query"), ("depth", "longer"))
 """Parameters that scale values by what is judged, so that no law of completions holds."""
 
@@ -102,59 +108,115 @@ class _Completed:
         cutoff = self.measure.parameters.get("cutoff")
         seen = cutoff if self._has(Law.LINEAR) or self._has(Law.STEPWISE) else None
         hole = find_unjudged(self.alignment.view, query, seen if isinstance(seen, int) else None)
-        rows = self._extremes(hole)
-        return self._graded(hole) if rows is None else self._among(hole, rows)
+        return self._search(hole)
 
-    def _extremes(self, hole: UnjudgedResults) -> Floats | None:
-        """Return completions that include the extremes, by the laws that the measure obeys."""
+    def _search(self, hole: UnjudgedResults) -> tuple[float, float, bool]:
+        """Return the least and the greatest value by the laws that the measure obeys."""
         if self._has(Law.GROWS):
-            return self._constant(hole, [0, self._top])
+            return self._among(hole, [self._constant(hole, [0, self._top])])
         if self._has(Law.GRADE_FREE):
-            return self._constant(hole, [0])
+            return self._among(hole, [self._constant(hole, [0])])
         if self._has(Law.IN_ORDER):
             return self._in_order(hole)
         if self._has(Law.DISCOUNTED_RATIO):
-            return np.concatenate([self._in_order(hole), self._best_discounted(hole)[None]])
-        return None
+            low, high, _ = self._in_order(hole)
+            least, most, _ = self._among(hole, [self._best_discounted(hole)[None]])
+            return min(low, least), max(high, most), True
+        return self._graded(hole)
+
+    def _in_order(self, hole: UnjudgedResults) -> tuple[float, float, bool]:
+        """Consider the completions with the first n, or the last n, at the highest grade, for every n, and others at 0.
+
+        Below a cutoff a relevant document can only count as missed: there it is all or none of them.
+        """
+        cutoff = self.measure.parameters.get("cutoff")
+        visible = min(cutoff, len(hole.grade)) if isinstance(cutoff, int) else len(hole.grade)
+        return self._search_in_order(InOrder(hole, visible, self._top))
+
+    def _search_in_order(self, view: InOrder) -> tuple[float, float, bool]:
+        """Return the extremes of the completions in order, of which the measure's laws exclude most."""
+        hole = view.hole
+        rows = _OrderedRows(view)
+        if self._has(Law.ONE_WAY):
+            return self._among(hole, [rows.make(np.array([0, view.near, view.near + 1, rows.last]))])
+        if self.measure.in_order is not None:
+            return self._among(hole, rows.batches(self._choose(view)))
+        if self._has(Law.PARTED):
+            return self._bisect(view)
+        return self._among(hole, rows.batches(np.arange(rows.last + 1)))
+
+    def _choose(self, view: InOrder) -> Ints:
+        """Return the completions in order whose estimates are the extremes, as numbers of `_OrderedRows`."""
+        assert self.measure.in_order is not None  # noqa: S101 - the caller has looked
+        given: dict[str, Any] = {**self.measure.parameters, **self.measure.fixed}
+        if "rel" in given:
+            given["rel"] = view.hole.ranking.threshold(given["rel"])
+            if not 0 < given["rel"] <= self._top:  # all completions have the same relevant documents
+                return np.zeros(1, dtype=np.int64)
+        values = np.concatenate(self.measure.in_order(view, **given))
+        return np.unique(np.concatenate([_find_lowest(values), _find_lowest(-values), [len(values)]]))
+
+    def _bisect(self, view: InOrder) -> tuple[float, float, bool]:
+        """Search the completions in order, without those that lie between two that exclude them.
+
+        With more than a and fewer than b of the first results relevant, no value exceeds that of the results with b − 1
+        and the judged documents with a + 1, and none is below the reverse. Where that cannot be an extreme, nothing
+        between is evaluated.
+        """
+        rows, value, hole = _OrderedRows(view), self.measure.per_query, view.hole
+        side = view.near + 1
+        ends = np.array([0, view.near, side, side + view.near, rows.last])
+        known = hole.evaluate(value, rows.make(ends))
+        low, high = float(known.min()), float(known.max())
+        spans = np.array([[0, view.near], [side, side + view.near]])
+        while len(spans := spans[spans[:, 1] - spans[:, 0] > 1]):
+            most, least = [], []
+            for batch in _split(spans, hole.batch):
+                fewer, more = rows.make(batch[:, 0] + 1), rows.make(batch[:, 1] - 1)
+                most.append(hole.evaluate(value, more, fewer))
+                least.append(hole.evaluate(value, fewer, more))
+            spans = spans[(np.concatenate(most) > high) | (np.concatenate(least) < low)]
+            middle = spans.sum(axis=1) // 2
+            for batch in _split(middle, hole.batch):
+                known = hole.evaluate(value, rows.make(batch))
+                low, high = min(low, float(known.min())), max(high, float(known.max()))
+            spans = np.concatenate([np.stack((spans[:, 0], middle), 1), np.stack((middle, spans[:, 1]), 1)])
+        return low, high, True
 
     def _graded(self, hole: UnjudgedResults) -> tuple[float, float, bool]:
         """Try all completions, if they are few; of those with the same grades, the two in order, if that is enough."""
         unjudged, grades = len(hole.unjudged), len(self._levels)
-        few = comb(unjudged + grades - 1, unjudged) <= COMPLETIONS
-        if (
-            few and self._has(Law.SWAP) and not self.measure.has_gain_table
-        ):  # with a table a swap may hurt, as of nDCG_rel
-            rows = _rows(combinations_with_replacement(self._levels, unjudged), unjudged)
-            return self._among(hole, np.concatenate([rows, rows[:, ::-1]]))
+        # with a table a swap may hurt, as of nDCG_rel
+        ordered = self._has(Law.SWAP) and not self.measure.has_gain_table
+        if ordered and grades <= 2 and self._has(Law.PARTED):
+            return self._search_in_order(InOrder(hole, len(hole.grade), self._top))
+        if ordered and comb(unjudged + grades - 1, unjudged) <= COMPLETIONS:
+            batches = _batches(combinations_with_replacement(self._levels, unjudged), hole)
+            return self._among(hole, (np.concatenate([rows, rows[:, ::-1]]) for rows in batches))
         if grades**unjudged <= COMPLETIONS:
-            return self._among(hole, _rows(product(self._levels, repeat=unjudged), unjudged))
+            return self._among(hole, _batches(product(self._levels, repeat=unjudged), hole))
         low, high = self.measure.limits
         if self._has(Law.PARTED):
             none, every = self._constant(hole, [0]), self._constant(hole, [self._top])
             low = float(hole.evaluate(self.measure.per_query, none, every)[0])
-            high = min(high, float(hole.evaluate(self.measure.per_query, every, none)[0]))
+            most = float(hole.evaluate(self.measure.per_query, every, none)[0])
+            if most == 0:  # where there is nothing to find, which no other completion can say
+                none[0, :1] = self._levels[:2][-1]
+                most = float(hole.evaluate(self.measure.per_query, every, none)[0])
+            high = min(high, most)
         return low, high, False
 
-    def _among(self, hole: UnjudgedResults, rows: Floats) -> tuple[float, float, bool]:
+    def _among(self, hole: UnjudgedResults, batches: Iterable[Floats]) -> tuple[float, float, bool]:
         """Return the least and greatest value of some completions that include the extremes."""
-        values = hole.evaluate(self.measure.per_query, rows)
-        return float(values.min()), float(values.max()), True
+        low, high = np.inf, -np.inf
+        for rows in batches:
+            values = hole.evaluate(self.measure.per_query, rows)
+            low, high = min(low, float(values.min())), max(high, float(values.max()))
+        return low, high, True
 
     def _constant(self, hole: UnjudgedResults, grades: list[float]) -> Floats:
         """Return completions in which all unjudged results have one grade."""
         return np.repeat(np.array(grades, dtype=np.float64)[:, None], len(hole.unjudged), axis=1)
-
-    def _in_order(self, hole: UnjudgedResults) -> Floats:
-        """Return completions with the first n, or the last n, at the highest grade, for every n, and all others at 0.
-
-        Below a cutoff a relevant document can only count as missed: there it is all or none of them.
-        """
-        unjudged, cutoff = len(hole.unjudged), self.measure.parameters.get("cutoff")
-        near = int((hole.unjudged < cutoff).sum()) if isinstance(cutoff, int) else unjudged
-        many, place = np.arange(near + 1)[:, None], np.arange(unjudged)
-        first, last = place < many, place >= near - many
-        every = np.ones((1, unjudged), dtype=bool)
-        return np.where(np.concatenate([first, last, every]), self._top, 0.0)
 
     def _best_discounted(self, hole: UnjudgedResults) -> Floats:
         """Return the completion with the highest nDCG."""
@@ -163,7 +225,7 @@ class _Completed:
             grade_gains(grade, given["gain"], given["gains"])
             for grade in (self._levels, hole.best, hole.grade)
         )
-        weight = 1.0 / np.log2(np.arange(len(hole.best) + len(hole.grade)) + 2.0)
+        weight = 1.0 / dcg_discount(np.arange(1, len(hole.best) + len(hole.grade) + 1))
         if given["cutoff"] is not None:
             weight[given["cutoff"] :] = 0.0
         counts = best_completion_counts(
@@ -190,7 +252,45 @@ class _Completed:
         return law in self.measure.laws and not any(given.get(name) == word for name, word in UNLAWFUL)
 
 
-def _rows(completions: Iterable[tuple[float, ...]], unjudged: int) -> Floats:
-    """Return the completions as a matrix, which has a row even where nothing is unjudged."""
-    rows = list(completions)
-    return np.array(rows, dtype=np.float64).reshape(len(rows), unjudged)
+@dataclass(frozen=True)
+class _OrderedRows:
+    """Completions by number: the first 0, 1, … unjudged results relevant, then the last 0, 1, …, then every one."""
+
+    view: InOrder
+
+    @property
+    def last(self) -> int:
+        """The number of the completion in which every unjudged result is relevant."""
+        return 2 * (self.view.near + 1)
+
+    def make(self, numbers: Ints) -> Floats:
+        """Return a row of grades for each number."""
+        near, number = self.view.near, numbers[:, None]
+        place = np.arange(len(self.view.hole.unjudged))
+        first, last = place < number, place >= 2 * near + 1 - number
+        return np.where(np.where(number <= near, first, last), self.view.top, 0.0)
+
+    def batches(self, numbers: Ints) -> Iterator[Floats]:
+        """Yield the rows, as many at a time as are evaluated at once."""
+        yield from map(self.make, _split(numbers, self.view.hole.batch))
+
+
+def _split(values: Ints, size: int) -> Iterator[Ints]:
+    """Yield the values, `size` at a time."""
+    return (values[first : first + size] for first in range(0, len(values), size))
+
+
+def _find_lowest(estimates: Floats) -> Ints:
+    """Return the places of the lowest estimate, and of others that differ from it by no more than rounding could."""
+    slack = SLACK * float(np.abs(estimates).max())
+    places = np.flatnonzero(estimates <= estimates.min() + slack)
+    if len(places) > CANDIDATES:
+        places = places[np.argsort(estimates[places], kind="stable")[:CANDIDATES]]
+    return places
+
+
+def _batches(completions: Iterable[tuple[float, ...]], hole: UnjudgedResults) -> Iterator[Floats]:
+    """Yield the completions as matrices, which have a row even where nothing is unjudged."""
+    completions = iter(completions)
+    while rows := list(islice(completions, hole.batch)):
+        yield np.array(rows, dtype=np.float64).reshape(len(rows), len(hole.unjudged))

@@ -352,7 +352,9 @@ def _make_judgments(raw: RawTable | Mapping[Any, Any], file: File) -> Judgments:
             columns["intent"] = columns.pop(ITERATION)
         return Judgments.from_columns(**columns, name=file.name, notes=raw.notes, problems=raw.problems)
     make = Judgments.from_mapping if _is_nested(raw) else Judgments.from_lists
-    return replace(make(raw, name=file.label), name=file.name)
+    made = make(raw, name=file.label)
+    # not replaced without need: the copy would not have the documents that `from_mapping` has kept
+    return made if file.name == file.label else replace(made, name=file.name)
 
 
 def _make_run(raw: RawTable | Mapping[Any, Any], file: File) -> Run:

@@ -9,6 +9,7 @@ with aₗ not rising from one level to the next.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,13 +54,17 @@ class UnjudgedResults:
         `counted` may hold other grades for the list of all judged documents than for the results: bounds of
         measures that compare the two are found by giving both what suits the bound.
         """
-        listed = rows if counted is None else counted
-        share = max(CELLS // max(len(self.grade) + len(self.best) + rows.shape[1], 1), 1)
+        listed, share = rows if counted is None else counted, self.batch
         parts = [
             value(self._view(rows[first : first + share], listed[first : first + share]))
             for first in range(0, len(rows), share)
         ]
         return np.concatenate(parts) if parts else np.zeros(0)
+
+    @property
+    def batch(self) -> int:
+        """The number of completions evaluated at once."""
+        return max(CELLS // max(len(self.grade) + len(self.best) + len(self.unjudged), 1), 1)
 
     def _view(self, rows: Floats, listed: Floats) -> Ranking:
         many, results = len(rows), self.visible
@@ -129,28 +134,37 @@ def best_completion_counts(
     """
     rising = np.concatenate(([0.0], np.cumsum(weight)))
     chosen = np.zeros(len(step), dtype=np.int64)
-    most = np.arange(len(rising))
-    deep = np.minimum(known[:, None] + most, len(possible) - 1)
-    ratio = -1.0
+    most, ratio = np.arange(len(rising)), -1.0
+
+    def ideal_of(level: int, count: Ints) -> Floats:
+        deep: Floats = possible[np.minimum(known[level] + count, len(possible) - 1)]
+        return deep
+
     for _ in range(ROUNDS):
         gain = gained + float((step * rising[chosen]).sum())
-        ideal = float((step * possible[deep[np.arange(len(step)), chosen]]).sum())
+        ideal = sum(float(step[level] * ideal_of(level, chosen[level])) for level in range(len(step)))
         now = gain / ideal if ideal > 0 else 0.0
         if now <= ratio:
             break
         ratio = now
-        chosen = _falling(step[:, None] * (rising - ratio * possible[deep]))
+        score = (
+            step[level] * (rising - ratio * ideal_of(level, most)) for level in reversed(range(len(step)))
+        )
+        chosen = _falling(score, len(step), len(rising))
     return chosen
 
 
-def _falling(score: Floats) -> Ints:
-    """Return the column of every row with the highest sum of scores, columns not rising from row to row."""
-    levels, width = score.shape
+def _falling(scores: Iterable[Floats], levels: int, width: int) -> Ints:
+    """Return the column of every row with the highest sum of scores, columns not rising from row to row.
+
+    Rows come from the last to the first, one at a time: all together would be the largest array here.
+    """
     total = np.zeros(width)
-    back = np.zeros((levels, width), dtype=np.int64)
-    for level in range(levels - 1, -1, -1):  # the highest level first: fewer results reach it
+    back = np.zeros((levels, width), dtype=np.int32)
+    # the highest level first: fewer results reach it
+    for level, score in zip(reversed(range(levels)), scores, strict=True):
         back[level] = _running_argmax(total)
-        total = score[level] + total[back[level]]
+        total = score + total[back[level]]
     chosen = np.zeros(levels, dtype=np.int64)
     at = int(np.argmax(total))
     for level in range(levels):

@@ -18,6 +18,7 @@ import numpy as np
 
 from judged.arrays import Flags, Floats, Ints
 from judged.errors import BadMeasure
+from judged.kernels.elementary import log2
 from judged.kernels.ranked.ranking import Intents, Ranking
 from judged.kernels.segments import divide, segment_ids, segment_sum
 
@@ -132,8 +133,7 @@ Discount: TypeAlias = Callable[[Ints], Floats]
 
 def log_discount(rank: Ints) -> Floats:
     """Return 1 over log₂(rank + 1)."""
-    left: Floats = 1.0 / np.log2(rank + 1.0)
-    return left
+    return 1.0 / log2(rank + 1)
 
 
 def reciprocal_discount(rank: Ints) -> Floats:

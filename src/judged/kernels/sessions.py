@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from judged.arrays import Flags, Floats, Ints
 from judged.errors import BadMeasure
+from judged.kernels.elementary import log2, powers
 from judged.kernels.segments import divide, segment_count, segment_ids, segment_max, take_segments
 
 __all__ = [
@@ -287,10 +288,10 @@ def discounts(count: int, discount: Discount) -> Floats:
     """
     number: Floats = np.arange(1.0, count + 1)
     if discount == "log2":
-        return np.asarray(1.0 / np.log2(number + 1))
+        return 1.0 / log2(number + 1)
     if discount == "zipf":
         return 1.0 / number
-    return np.ones(count) if discount == "none" else np.asarray(float(discount) ** (number - 1))
+    return np.ones(count) if discount == "none" else powers(float(discount))(number - 1)
 
 
 def count_until(view: SessionView, values: Ints, iteration: Iteration) -> Ints:

@@ -279,15 +279,17 @@ def tie_contributions(
     Results below the rank `visible` add nothing either. `alone` says that the measure is linear.
     """
     waiting: list[_Plan] = []
+    size = 0
     for group in tied:
         if visible is not None and group.above >= visible:
             continue
         plan = _Plan.of(ranking, kind, group, visible, alone=alone)
         if len(plan.count):
             waiting.append(plan)
-        if sum(plan.size for plan in waiting) > TOGETHER:
+            size += plan.size
+        if size > TOGETHER:
             yield from _evaluate_plans(value, ranking, waiting)
-            waiting = []
+            waiting, size = [], 0
     yield from _evaluate_plans(value, ranking, waiting)
 
 

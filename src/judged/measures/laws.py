@@ -84,6 +84,10 @@ class Law(StrEnum):
         "in-order",
         "of judgments with equally many relevant results, those with the relevant first and last are extreme",
     )
+    ONE_WAY = (
+        "one-way",
+        "of judgments of the results within the cutoff, and of those below, all relevant and none relevant are extreme",
+    )
     PARTED = (
         "parted",
         "higher grades of results never lower the value, higher grades of what there was to find never raise it",
@@ -99,7 +103,7 @@ BINARY: Laws = _RANKED | {Law.ONE_IF_IDEAL, Law.RELEVANCE_ONLY}
 """A measure of ranks and relevance, 1 at best."""
 BINARY_IN_ORDER: Laws = BINARY | {Law.IN_ORDER}
 """The same, where it matters how many relevant documents the query has."""
-BINARY_SET: Laws = BINARY_IN_ORDER | {Law.ORDER_FREE}
+BINARY_SET: Laws = BINARY_IN_ORDER | {Law.ORDER_FREE, Law.ONE_WAY}
 """A measure of the set of results and its relevant documents."""
 GRADED: Laws = _RANKED | {Law.GAIN_ONLY}
 """A measure of ranks and graded gains."""

@@ -73,6 +73,9 @@ class Measure:
     """Of a pooled measure: the numerator and the denominator of each query."""
     terms: Callable[..., Terms] | None = None
     """The function that returns the terms of one query, which `judged.explain` shows."""
+    in_order: Callable[..., tuple[Floats, Floats]] | None = None
+    """Of a measure with the law `in-order` or `discounted-ratio`: the function that estimates its values with the first n
+    and the last n unjudged results relevant, for every n at once; without it they are computed one by one."""
     percentile: str = ""
     """The parameter that, once it is set, makes the value over all units that percentile, not the mean."""
     dot_parameter: str = ""

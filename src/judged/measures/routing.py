@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from judged.arrays import Flags, Floats, Ints
+from judged.kernels.elementary import log2
 from judged.measures.families import Alias, Scope
 from judged.measures.measure import Measure
 from judged.measures.parameters import Parameter
@@ -235,7 +236,7 @@ def entropy(view: RoutingView) -> Floats:
         >>> judged.evaluate(None, choices, "Entropy").mean()
         {'Entropy': 1.0}
     """
-    return 0.0 - np.log2(view.share)
+    return 0.0 - log2(view.share)
 
 
 Entropy = Measure(
@@ -265,7 +266,7 @@ def balance(view: RoutingView) -> Floats:
         >>> judged.evaluate(None, choices, "Balance")["Balance"]
         0.5
     """
-    found, most = np.full(len(view), np.nan), np.log2(view.experts)
+    found, most = np.full(len(view), np.nan), log2(view.experts)
     np.divide(entropy(view), most, out=found, where=most > 0)
     return found
 

@@ -24,6 +24,7 @@ import numpy as np
 from judged._arguments import worded
 from judged.arrays import Floats, Ints
 from judged.errors import BadInput, JudgedError, UnknownName
+from judged.kernels.elementary import map_distinct, powers
 from judged.kernels.segments import divide, segment_max, segment_sum
 from judged.problem import Problem
 from judged.retrieve.candidates import Candidates, RankedList, collect_candidates, read_runs
@@ -313,7 +314,7 @@ def combine_mnz(
     candidates: Candidates, values: Sequence[Floats], weights: Sequence[float], *, gamma: float = 1.0
 ) -> Floats:
     r"""CombMNZ: $n^\gamma \sum w_i s_i$ (Fox and Shaw 1993; Lee 1997 for $\gamma$)."""
-    return _add(candidates, values, weights) * candidates.count**gamma
+    return _add(candidates, values, weights) * map_distinct(lambda count: count**gamma, candidates.count)
 
 
 def combine_anz(candidates: Candidates, values: Sequence[Floats], weights: Sequence[float]) -> Floats:
@@ -371,7 +372,7 @@ def fuse_log_inverse_squares(
 ) -> Floats:
     r"""LogISR: $\log(n + \sigma) \sum w_i / r_i^2$; without $\sigma$, 0 for what one run retrieved (Mourão et al. 2015)."""
     total = _add(candidates, [1.0 / (rank * rank) for rank in values], weights)
-    fused: Floats = total * np.log(candidates.count + sigma)
+    fused: Floats = total * map_distinct(lambda count: math.log(count + sigma), candidates.count)
     return fused
 
 
@@ -379,7 +380,7 @@ def fuse_rank_biased(
     candidates: Candidates, values: Sequence[Floats], weights: Sequence[float], *, phi: float = 0.8
 ) -> Floats:
     r"""RBC: $\sum w_i (1 - \phi) \phi^{r_i - 1}$ (Bailey, Moffat, Scholer and Thomas 2017)."""
-    return _add(candidates, [(1.0 - phi) * phi ** (rank - 1.0) for rank in values], weights)
+    return _add(candidates, [(1.0 - phi) * powers(phi)(rank - 1.0) for rank in values], weights)
 
 
 def fuse_borda(candidates: Candidates, values: Sequence[Floats], weights: Sequence[float]) -> Floats:

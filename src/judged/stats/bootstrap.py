@@ -10,6 +10,7 @@ import numpy as np
 
 from judged.arrays import Floats, Ints
 from judged.errors import BadSample, UnknownName
+from judged.kernels.elementary import log
 from judged.stats.intervals import Interval
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
 from judged.stats.paired import Values, check_level, check_resamples, check_values
@@ -60,8 +61,7 @@ def geometric_mean() -> Statistic:
     """Return the statistic: the geometric mean, with values below 0.00001 raised to that."""
 
     def logs(values: Floats) -> Floats:
-        floored: Floats = np.log(np.maximum(values, FLOOR))
-        return floored
+        return log(np.maximum(values, FLOOR))
 
     inner = mean()
     return Statistic(

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from judged.arrays import Floats, Ints
+from judged.kernels.elementary import log2, powers
 from judged.kernels.ranked.gains import LARGEST_EXPONENT, Gain, gain_ratio, grade_gains
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import divide, segment_cumprod_before, segment_max, segment_sum
@@ -146,7 +147,7 @@ def bpm_reader(
 
 def sdcg_reader(cutoff: int) -> Reader:
     """Return the reader of SDCG, who reaches the first `cutoff` results with the discount of DCG as probability."""
-    return Reader(lambda rank, _gain, _total: np.log2(rank + 1.0) / np.log2(rank + 2.0), cutoff)
+    return Reader(lambda rank, _gain, _total: log2(rank + 1.0) / log2(rank + 2.0), cutoff)
 
 
 def nerr8_reader(cutoff: int) -> Reader:
@@ -199,8 +200,8 @@ def stop_probability(grade: Floats, highest: float) -> Floats:
     top = max(highest, 0.0)
     kept = np.clip(grade, 0.0, top)
     if top > LARGEST_EXPONENT:  # where 2^top is too large, 2^(g − top) is what the ratio comes to
-        return np.where(kept > 0, np.exp2(kept - top) - np.exp2(-top), 0.0)
-    chance: Floats = grade_gains(kept, "exp") / np.exp2(top)
+        return np.where(kept > 0, powers(2.0)(kept - top) - 2.0**-top, 0.0)
+    chance: Floats = grade_gains(kept, "exp") / 2.0**top
     return chance
 
 

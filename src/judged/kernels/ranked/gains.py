@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from judged.arrays import Floats, Ints
 from judged.errors import BadMeasure
+from judged.kernels.elementary import log, log2, map_distinct, powers
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import divide, segment_cumsum, segment_max, segment_sum
 
@@ -62,9 +64,9 @@ def _exponential_gains(grade: Floats) -> Floats:
     if highest > LARGEST_EXPONENT:
         msg = f'a gain of 2^{highest:g} − 1 is too large for `gain="exp"`, which takes grades up to {LARGEST_EXPONENT:,}'
         raise BadMeasure(msg, hint='use `gain="linear"`, or grades of a smaller scale')
-    small = np.expm1(np.minimum(grade, 1.0) * np.log(2.0))
-    gains: Floats = np.where(grade < 1.0, small, np.exp2(grade) - 1.0)
-    return gains
+    if (grade == np.floor(grade)).all():
+        return np.exp2(grade) - 1.0  # exact
+    return map_distinct(lambda g: 2.0**g - 1.0 if g >= 1 else math.expm1(g * math.log(2.0)), grade)
 
 
 def gain_ratio(grade: Floats, top: Floats, gain: Gain = "linear") -> Floats:
@@ -82,7 +84,7 @@ def gain_ratio(grade: Floats, top: Floats, gain: Gain = "linear") -> Floats:
         return divide(grade_gains(kept, gain), grade_gains(top, gain))
     within = np.minimum(top, LARGEST_EXPONENT)
     plain = divide(grade_gains(np.minimum(kept, within), gain), grade_gains(within, gain))
-    ratio: Floats = np.where(top > LARGEST_EXPONENT, np.where(kept > 0, np.exp2(kept - top), 0.0), plain)
+    ratio: Floats = np.where(top > LARGEST_EXPONENT, np.where(kept > 0, powers(2.0)(kept - top), 0.0), plain)
     return ratio
 
 
@@ -96,7 +98,7 @@ def scale_exponential_gains(ranking: Ranking) -> Ranking:
 
     def scale(grade: Floats, query: Ints) -> Floats:
         positive, down = np.maximum(grade, 0.0), shift[query]
-        large = np.exp2(positive - down) - np.exp2(-down)
+        large = powers(2.0)(positive - down) - powers(2.0)(-down)
         gains: Floats = np.where(down > 0, large, _exponential_gains(np.where(down > 0, 0.0, positive)))
         return gains
 
@@ -116,13 +118,12 @@ def best_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = No
 
 def dcg_discount(rank: Ints) -> Floats:
     """Return log₂(rank + 1), the discount of DCG."""
-    discount: Floats = np.log2(rank + 1.0)
-    return discount
+    return log2(rank + 1)
 
 
 def jk_discount(rank: Ints, base: float) -> Floats:
     """Return the discount of Järvelin and Kekäläinen: the logarithm of the rank, and 1 up to the base."""
-    discount: Floats = np.maximum(np.log(rank) / np.log(base), 1.0)
+    discount: Floats = np.maximum(log(rank) / math.log(base), 1.0)
     return discount
 
 

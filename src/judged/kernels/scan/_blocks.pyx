@@ -27,7 +27,7 @@ cdef double NAN_BEFORE = float("nan")  # the score before the first: neither abo
 cdef enum:
     JUDGED = 0x80000000u  # marks a slot that holds a judged document, not a row
     FEW = 64  # for this many judged documents or fewer, counting ranks is faster than sorting
-    SCATTERED = 8  # blocks of a query after which its further ones are skipped
+    SCATTERED = 1  # blocks of a query after which its further ones are skipped
 
 
 cdef int push(Longs *longs, int64_t value) except -1 nogil:
@@ -109,7 +109,7 @@ cdef class Blocks:
     cdef int open(self, int64_t query, int64_t begin) except -1 nogil:
         """Begin a block: its judged documents go into the hash table.
 
-        A query in several blocks is read again as one block, so that a block after many others of its query is only
+        A query in several blocks is read again as one block, so that a block after another of its query is only
         counted: rows that alternate between queries would otherwise cost a hash table each.
         """
         cdef int64_t row

@@ -17,8 +17,10 @@ static inline int judged_trailing_zeros(uint64_t x) {
     _BitScanForward64(&i, x);
     return (int)i;
 }
+#define judged_prefetch(p) ((void)(p))
 #else
 #define judged_trailing_zeros(x) __builtin_ctzll(x)
+#define judged_prefetch(p) __builtin_prefetch(p)
 #endif
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -1,12 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The compiled scanner of `align` for dicts: no names are sorted or copied, no arrays of them are made."""
 
-from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next, PyDict_Values
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
-from cpython.list cimport PyList_GET_ITEM
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_Compare
-from libc.math cimport isinf, isnan
+from libc.math cimport isnan
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
@@ -18,7 +17,7 @@ cdef enum:
     AS_GIVEN = 2
 
 cdef enum:
-    FEW = 64  # of more judged documents, the caller sorts rather than counts
+    FEW = 64  # for this many judged documents or fewer, counting ranks is faster than sorting
     LONGEST_NUMBER = 640  # digits that Python converts whatever its limit
 
 
@@ -31,32 +30,54 @@ cdef class Shelf:
 
     cdef double *score
     cdef Py_ssize_t count, room
-    cdef bint falling
+    cdef bint falling, level
+    """Whether no score is above the one before it, and whether one is equal to it."""
     cdef int64_t infinite, nan
+    """Of all dicts so far."""
 
     def __dealloc__(self):
         free(self.score)
 
     cdef int fill(self, dict scores, bint single) except -1:
         """Take in the scores of a dict; TypeError where one is no number."""
-        cdef Py_ssize_t i
-        cdef double x
-        cdef list values = PyDict_Values(scores)
-        self.make_room(len(values))
-        self.falling = True
-        for i in range(self.count):
-            x = as_double(<object> PyList_GET_ITEM(values, i))
+        cdef Py_ssize_t i = 0, position = 0
+        cdef PyObject *key = NULL
+        cdef PyObject *value = NULL
+        cdef double x, before = 0
+        self.make_room(len(scores))
+        self.falling, self.level = True, False
+        while PyDict_Next(scores, &position, &key, &value):  # a list of the values would count references up and down
+            if i == self.count:  # more scores than there were: counted below as a change
+                i += 1
+                break
+            held = <object> value  # the dict might let go of it
+            x = as_double(held)
             if single:
                 x = <double> <float> x
-            if isnan(x):
-                self.nan += 1
-            elif isinf(x):
-                self.infinite += 1
-            if i and not x <= self.score[i - 1]:
-                self.falling = False
-            self.score[i] = x
-        if len(scores) != self.count:  # a score's own `__float__` may do anything
+            if x - x != 0:  # neither of the two is common, and both are found by one comparison
+                if isnan(x):
+                    self.nan += 1
+                else:
+                    self.infinite += 1
+            if i:
+                self.falling &= x <= before
+                self.level |= x == before
+            before = self.score[i] = x
+            i += 1
+        if i != self.count or len(scores) != self.count:  # a score's own `__float__` may do anything
             raise RuntimeError("a dict of scores changed while it was read")
+        return 0
+
+    cdef int sort(self) except -1:
+        """Put the scores into falling order."""
+        cdef Py_ssize_t i
+        ordered = np.asarray(<double[:self.count]> self.score)
+        np.negative(ordered, out=ordered)
+        ordered.sort()
+        np.negative(ordered, out=ordered)
+        self.falling, self.level = True, False
+        for i in range(1, self.count):
+            self.level |= self.score[i] == self.score[i - 1]
         return 0
 
     cdef int make_room(self, Py_ssize_t count) except -1:
@@ -112,7 +133,8 @@ cdef int refuse_as_number(dict scores, str document) except -1:
 
     A look at the type of every key would say the same, and cost as much again as everything else here.
     """
-    if len(document) < LONGEST_NUMBER and document.isdecimal() and int(document) in scores:
+    # the first character alone excludes most ids, without a call
+    if document and document[0].isdecimal() and len(document) < LONGEST_NUMBER and document.isdecimal() and int(document) in scores:
         raise TypeError("a document id is no text")
     return 0
 
@@ -133,7 +155,8 @@ def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, ru
 
     Returns, for every query, the number of documents and of judged documents; then row, rank, documents above and
     documents tied of all of these; the number of infinite and of NaN scores; and the queries left to the caller,
-    because enough of their documents are judged that sorting once is faster than counting for each of them.
+    because many of their documents are judged and scores are equal: sorting names once is faster than comparing them
+    with those of each judged document.
     """
     cdef Shelf shelf = Shelf()
     cdef Py_ssize_t q, n = 0
@@ -141,6 +164,7 @@ def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, ru
     cdef double score
     cdef PyObject *value
     cdef dict scores
+    cdef int64_t infinite, nan
     cdef int64_t[::1] count = np.zeros(len(queries), dtype=np.int64)
     cdef int64_t[::1] hits = np.zeros(len(queries), dtype=np.int64)
     found = np.empty((len(documents), 4), dtype=np.int64)
@@ -154,10 +178,15 @@ def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, ru
         count[q] = len(scores)
         if not isinstance(next(iter(scores)), str):
             raise TypeError("a document id is no text")
-        if row_offset[q + 1] - row_offset[q] > FEW and count[q] > FEW:
-            left.append(q)
-            continue
+        infinite, nan = shelf.infinite, shelf.nan
         shelf.fill(scores, single)
+        if row_offset[q + 1] - row_offset[q] > FEW and count[q] > FEW:
+            if not shelf.falling and shelf.nan == nan:  # NaN has no place in an order
+                shelf.sort()
+            if shelf.level or not shelf.falling:
+                shelf.infinite, shelf.nan = infinite, nan  # the caller counts them
+                left.append(q)
+                continue
         for row in range(row_offset[q], row_offset[q + 1]):
             value = PyDict_GetItemWithError(scores, documents[row])
             if value == NULL:
@@ -174,5 +203,9 @@ def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, ru
                 hit[n, 1] += shelf.equals_before(scores, documents[row], score, rule)
             hits[q] += 1
             n += 1
-        order_by_rank(hit, n - hits[q], n)
+        if hits[q] <= FEW:
+            order_by_rank(hit, n - hits[q], n)
+        else:
+            mine = found[n - hits[q] : n]
+            mine[:] = mine[np.argsort(mine[:, 1])]
     return np.asarray(count), np.asarray(hits), found[:n], shelf.infinite, shelf.nan, left

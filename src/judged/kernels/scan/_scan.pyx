@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memchr
 
 from judged.kernels.scan._blocks cimport FEW_COLUMNS, NAN, NOT_NUMBER, Blocks
-from judged.kernels.scan._bytes cimport NOT_A_NUMBER, NUMBER, begins, equal, is_space, next_token, number, plain_line, token_end
+from judged.kernels.scan._bytes cimport NOT_A_NUMBER, NUMBER, begins, equal, is_space, next_token, number, plain_line, prefetch, token_end
 from judged.kernels.scan._index cimport Index
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy as np
 
 cdef enum:
     PAUSE = 1 << 24  # bytes of text, about 20 ms, after which Ctrl-C is heeded
+    AHEAD = 16  # ranges between the one that is read and the one that is fetched from memory
 
 
 cdef int check_signals() except -1 with gil:
@@ -192,6 +193,9 @@ def scan_text(Index index, const uint8_t[::1] text, ranges, *, query, int rule, 
             blocks.open(number_of_query, cuts[0, 0])
         for i in range(cuts.shape[0]):
             begin, end = cuts[i, 0], cuts[i, 1]
+            if i + AHEAD < cuts.shape[0]:  # rows of a scattered query are far apart, and memory is slow
+                prefetch(base + cuts[i + AHEAD, 0])
+                prefetch(base + cuts[i + AHEAD, 1] - 1)
             lines(blocks, base + begin, base + end, one_block)
         if one_block or blocks.query_start != NULL:
             blocks.close(end)

@@ -8,7 +8,7 @@ block; so neither cuts nor threads can change a number.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from threading import local
@@ -47,6 +47,10 @@ RULES: tuple[TieRule, ...] = ("document-descending", "document-ascending", "inpu
 _BLOCKS = ("query", "begin", "end", "count", "hits")
 _HITS = ("row", "rank", "above", "tied")
 STRETCH_BYTES, STRETCH_ROWS = 1 << 21, 1 << 18
+SCATTERED = 8
+"""Places far apart, rows of a query or names of queries, from which on a text is read whole."""
+WHOLE = 1 << 30
+"""Bytes of a text up to which that is done; larger files are read as streams unless that is refused."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,17 +231,26 @@ def scan_text(
     options = {"rule": RULES.index(ties), "single": single}
     read = _views if isinstance(text, np.ndarray) else _Copies()
 
+    def hold(places: int) -> None:
+        """Read everything where many places are wanted: one system call for each of them would be much slower."""
+        nonlocal text, read
+        if places > SCATTERED and read is not _views and len(text) <= WHOLE:
+            text, read = text[:], _views
+
     def scan(ranges: Ints, query: int | None) -> Part:
+        hold(len(ranges))
         stretch, within = read(text, ranges)
         part = _to_part(engine.scan_text(flat, stretch, within, query=query, **options))
         return part if within is ranges else _move(part, within, ranges)
 
-    def name(begin: int) -> str:
-        head = bytes(text[begin : begin + 4096]).split(None, 1)
-        return head[0].decode(errors="replace") if head else ""
+    def names(begins: Ints) -> Iterator[str]:
+        hold(len(begins))
+        for begin in begins.tolist():
+            head = bytes(text[begin : begin + 4096]).split(None, 1)
+            yield head[0].decode(errors="replace") if head else ""
 
     stretches = _cut_lines(text) if len(text) else []
-    return _scan(scan, name, stretches, threads=threads, progress=progress)
+    return _scan(scan, names, stretches, threads=threads, progress=progress)
 
 
 def scan_columns(
@@ -260,13 +273,13 @@ def scan_columns(
     def scan(ranges: Ints, number: int | None) -> Part:
         return _to_part(engine.scan_columns(flat, *columns, ranges, query=number, **options))
 
-    def name(begin: int) -> str:
+    def names(begins: Ints) -> Iterator[str]:
         data, offset = query
-        return bytes(data[offset[begin] : offset[begin + 1]]).decode(errors="replace")
+        return (bytes(data[offset[begin] : offset[begin + 1]]).decode(errors="replace") for begin in begins)
 
     cuts = [*range(0, len(score), STRETCH_ROWS), len(score)] if len(score) else []
     stretches = [np.array([cut]) for cut in pairwise(cuts)]
-    return _scan(scan, name, stretches, threads=threads, progress=progress)
+    return _scan(scan, names, stretches, threads=threads, progress=progress)
 
 
 def _pad_empty(column: tuple[Bytes, Ints]) -> tuple[Bytes, Ints]:
@@ -325,7 +338,7 @@ def _cut_lines(text: Bytes | TextSource) -> list[Ints]:
 
 def _scan(
     scan: Callable[[Ints, int | None], Part],
-    name: Callable[[int], str],
+    names: Callable[[Ints], Iterable[str]],
     stretches: Sequence[Ints],
     *,
     threads: int,
@@ -334,12 +347,18 @@ def _scan(
     """Scan all stretches and combine their blocks by query."""
     parts = list(_scan_stretches(scan, stretches, threads, progress))
     whole = _concatenate(parts)
+    # Where every row is a block, blocks take as much memory as the text; one copy of them is enough.
+    parts = [
+        Part(faults=part.faults, counts=part.counts, infinite=part.infinite, wide=part.wide) for part in parts
+    ]
     several, interleaved = _find_scattered(whole)
     again = [scan(ranges, query) for query, ranges in several.items()]
-    single = ~np.isin(whole.query, list(several)) & (whole.query >= 0)
+    # An unjudged query is −1, and reads the last.
+    alone = np.append(np.bincount(whole.query[whole.query >= 0]) == 1, False)
+    single = alone[whole.query]
     hits = np.repeat(single, whole.hits)
     problems, counts = _collect_problems(parts, again)
-    unjudged = dict.fromkeys(name(begin) for begin in whole.begin[whole.query < 0].tolist())
+    unjudged = dict.fromkeys(names(whole.begin[whole.query < 0]))
     return Scanned(
         # The parts of a scattered query have no ranks worth keeping.
         blocks=_concatenate([_select_blocks(whole, single, hits), *again]),
@@ -401,19 +420,23 @@ def _select_blocks(part: Part, blocks: Any, hits: Any) -> Part:
 
 def _find_scattered(whole: Part) -> tuple[dict[int, Ints], Ints]:
     """Return the judged queries in several blocks, with their ranges, and those of which these are not adjacent."""
-    judged = np.flatnonzero(whole.query >= 0)
-    order = judged[np.argsort(whole.query[judged], kind="stable")]
-    same = whole.query[order[1:]] == whole.query[order[:-1]]
-    apart = same & (whole.begin[order[1:]] != whole.end[order[:-1]])
-    interleaved = distinct(whole.query[order[1:]][apart])
-    several = distinct(whole.query[order[1:]][same])
-    first = np.searchsorted(whole.query[order], several)
-    last = np.searchsorted(whole.query[order], several, "right")
+    order = _sort_blocks(whole.query)
     ranges = np.stack((whole.begin[order], whole.end[order]), axis=1)
-    return {
-        query: ranges[i:j]
-        for query, i, j in zip(several.tolist(), first.tolist(), last.tolist(), strict=True)
-    }, interleaved
+    last = np.cumsum(np.bincount(whole.query[whole.query >= 0]))
+    first = np.concatenate(([0], last))[: len(last)]
+    several = np.flatnonzero(last - first > 1)
+    cuts = list(zip(several.tolist(), first[several].tolist(), last[several].tolist(), strict=True))
+    apart = [query for query, i, j in cuts if (ranges[i + 1 : j, 0] != ranges[i : j - 1, 1]).any()]
+    return {query: ranges[i:j] for query, i, j in cuts}, np.array(apart, dtype=np.int64)
+
+
+def _sort_blocks(query: Ints) -> Ints:
+    """Return the blocks of judged queries, by query and then in the order of the run."""
+    judged = np.flatnonzero(query >= 0)
+    small = (
+        np.uint16 if query.max(initial=0) < 1 << 16 else np.int64
+    )  # of which NumPy's sort is ten times as fast
+    return judged[np.argsort(query[judged].astype(small), kind="stable")]
 
 
 def _collect_problems(

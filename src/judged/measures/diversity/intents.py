@@ -228,7 +228,7 @@ DR = Measure(
     diversity_recall,
     at_parameter="cutoff",
     family="diversity",
-    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE, Law.IN_ORDER}),
+    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE, Law.IN_ORDER, Law.ONE_WAY}),
 )
 
 

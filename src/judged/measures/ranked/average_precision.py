@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from judged.kernels.elementary import log
+from judged.kernels.in_order import average_precision_in_order, precision_odds_in_order
 from judged.kernels.ranked.precision import interpolated_precision, precision_sum
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import average_precision_terms, interpolated_terms
@@ -58,6 +60,7 @@ AP = Measure(
     terms=average_precision_terms,
     at_parameter="cutoff",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
+    in_order=average_precision_in_order,
 )
 
 
@@ -91,6 +94,7 @@ gm_AP = Measure(
     terms=average_precision_terms,
     aggregate="geometric",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
+    in_order=average_precision_in_order,
     compare_by="AP",
 )
 
@@ -122,7 +126,7 @@ def logit_average_precision(ranking: Ranking, *, rel: float | None = None) -> Fl
         {'yaap': 0.6931...}
     """
     total = precision_sum(ranking, None, rel)
-    return np.log((1.0 + total) / (1.0 + ranking.relevant(rel) - total))
+    return log((1.0 + total) / (1.0 + ranking.relevant(rel) - total))
 
 
 yaap = Measure(
@@ -130,6 +134,7 @@ yaap = Measure(
     logit_average_precision,
     bounds=(-math.inf, math.inf),
     laws=frozenset({Law.SWAP, Law.RELEVANCE_ONLY, Law.BY_GRADE, Law.IN_ORDER}),
+    in_order=precision_odds_in_order,
 )
 
 
@@ -144,6 +149,8 @@ def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = 
     protocol says, for $R$ relevant documents.
 
     Title: Interpolated precision: the best precision still possible at a given recall.
+    Unjudged: counts as not relevant; bounds over what it could be are searched for, which is slow for
+        lists of tens of thousands of results.
     Empty: 0 when that recall is never reached, and when nothing relevant is retrieved.
     Agrees with: `trec_eval -m iprec_at_recall`, version 9 or 10 by protocol; ir_measures' `IPrec` (9).
     References: Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.4. Cambridge,
@@ -165,7 +172,7 @@ IPrec = Measure(
     precision_at_recall,
     terms=interpolated_terms,
     at_parameter="recall",
-    laws=BINARY_IN_ORDER,
+    laws=BINARY_IN_ORDER | {Law.PARTED},
     conventions=("recall_points",),
 )
 
@@ -184,6 +191,8 @@ def eleven_point_average(
     Average precision has taken its place; it is here for comparison with old results.
 
     Title: Eleven-point average precision: the area under the classic curve, coarsely.
+    Unjudged: counts as not relevant; bounds over what it could be are searched for, which is slow for
+        lists of tens of thousands of results.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: `trec_eval -m 11pt_avg`, version 9 or 10 by protocol.
     References: Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.4. Cambridge,
@@ -207,6 +216,6 @@ AP11 = Measure(
     "AP11",
     eleven_point_average,
     terms=interpolated_terms,
-    laws=BINARY_IN_ORDER,
+    laws=BINARY_IN_ORDER | {Law.PARTED},
     conventions=("recall_points",),
 )

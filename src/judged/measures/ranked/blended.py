@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from judged.kernels.elementary import powers
 from judged.kernels.ranked.blended import blended_ratio, ideal_gain_down_to, is_top_document, relevant_gains
 from judged.kernels.ranked.gains import Gain, Gains, grade_gains
 from judged.kernels.ranked.ranking import Ranking
@@ -269,7 +270,7 @@ def normalised_utility(
         )
     else:
         step = gamma if stop == "biased" else 1.0
-        here, there = step ** (ranking.found(rel) - 1.0), step ** (ranking.best_rank - 1.0)
+        here, there = powers(step)(np.maximum(ranking.found(rel) - 1, 0)), powers(step)(ranking.best_rank - 1)
     readers = segment_sum(np.where(ranking.best_relevant(rel), there, 0.0), ranking.best_offset)
     return divide(segment_sum(here * ratio, ranking.offset), readers)
 

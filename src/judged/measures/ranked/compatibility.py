@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from judged.arrays import Floats, Ints
+from judged.kernels.elementary import powers
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import divide, segment_count, segment_sum
 from judged.measures.laws import GRADED, Law
@@ -70,7 +71,7 @@ def _to_the_longer(ranking: Ranking, p: float) -> tuple[Floats, Floats, Floats]:
     deep = np.maximum(np.maximum(ranking.retrieved, wanted), 1)
     depth = np.arange(1, int(deep.max(initial=1)) + 1)
     # Summed from the top, so that no query's value depends, to the last bit, on how long another's list is.
-    above = np.concatenate(([0.0], np.cumsum(p ** (depth - 1.0) / depth)))
+    above = np.concatenate(([0.0], np.cumsum(powers(p)(depth - 1) / depth)))
     both = np.maximum(ranking.rank, ideal_places(ranking)) - 1
     adds = np.where(ranking.grade > 0, above[deep][ranking.query] - above[np.minimum(both, len(depth))], 0.0)
     before = np.concatenate(([0.0], np.cumsum(above)))
@@ -87,7 +88,7 @@ def overlap_weights(p: float, depth: int) -> Floats:
     [1.25, 0.25, 0.0]
     """
     rank = np.arange(1, depth + 1)
-    terms = p ** (rank - 1.0) / rank
+    terms = powers(p)(rank - 1) / rank
     return np.concatenate((np.cumsum(terms[::-1])[::-1], [0.0]))
 
 

@@ -177,7 +177,7 @@ def number_refuted_retrieved(ranking: Ranking, *, rel: float | None = None) -> F
 NumNonrelJudgedRet = _count(
     "NumNonrelJudgedRet",
     number_refuted_retrieved,
-    laws=frozenset({Law.WHOLE, Law.ORDER_FREE, Law.JUDGMENT_ONLY, Law.LINEAR, Law.IN_ORDER}),
+    laws=frozenset({Law.WHOLE, Law.ORDER_FREE, Law.JUDGMENT_ONLY, Law.LINEAR, Law.IN_ORDER, Law.ONE_WAY}),
 )
 
 

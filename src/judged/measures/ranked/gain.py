@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from judged.kernels.elementary import log2
+from judged.kernels.in_order import ndcg_in_order, ndcg_jk_in_order
 from judged.kernels.ranked.gains import (
     LARGEST_EXPONENT,
     Gain,
@@ -68,6 +70,7 @@ nDCG = Measure(
     terms=ndcg_terms,
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR, Law.DISCOUNTED_RATIO},
+    in_order=ndcg_in_order,
 )
 
 
@@ -161,6 +164,8 @@ def r_level_discounted_gain(
     documents with a gain by more than one.
 
     Title: R-level nDCG: nDCG averaged over the ranks where the best order goes down a grade.
+    Unjudged: has no gain; bounds over what it could be are found by trying up to 5,000 judgments, which is slow for
+        lists of thousands of results, and are 0 and 1 where there are more.
     Empty: 0 when nothing with a gain is retrieved, and when no document of the query is relevant.
     Agrees with: `trec_eval -m Rndcg`, whole gains given.
     References: Buckley. trec_eval, measure `Rndcg` (experimental). NIST, 2008.
@@ -296,6 +301,7 @@ nDCG_JK = Measure(
     terms=ndcg_jk_terms,
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR, Law.PARTED},
+    in_order=ndcg_jk_in_order,
 )
 
 
@@ -325,7 +331,7 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
     """
     value, best = found_gains(ranking, gains=gains), best_gains(ranking, gains=gains)
     behind = _cost(ranking, best) - segment_cumsum(value, ranking.offset)
-    got = segment_sum(divide(value, np.log2(2.0 + behind)), ranking.offset)
+    got = segment_sum(divide(value, log2(2.0 + behind)), ranking.offset)
     return divide(got, segment_sum(best, ranking.best_offset))
 
 
@@ -354,6 +360,8 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
     relevant, and $R$ the number of relevant documents of the query.
 
     Title: Binary G: relevant documents discounted by the number of others above them.
+    Unjudged: counts as not relevant; bounds over what it could be are searched for, which is slow for
+        lists of tens of thousands of results.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m binG`.
     References: Buckley. trec_eval, measure `binG` (experimental). NIST, 2008.
@@ -367,8 +375,8 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
         {'binG': 0.8154...}
     """
     others = ranking.rank - ranking.found(rel)
-    gains = np.where(ranking.hits(rel), 1.0 / np.log2(2.0 + others), 0.0)
+    gains = np.where(ranking.hits(rel), 1.0 / log2(2 + others), 0.0)
     return divide(segment_sum(gains, ranking.offset), ranking.relevant(rel))
 
 
-binG = Measure("binG", binary_gain, laws=BINARY_IN_ORDER | {Law.STEPWISE})
+binG = Measure("binG", binary_gain, laws=BINARY_IN_ORDER | {Law.STEPWISE, Law.PARTED})

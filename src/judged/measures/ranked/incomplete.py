@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from judged.kernels.in_order import InOrder, bpref_in_order, precision_sums_in_order
 from judged.kernels.ranked.precision import binary_preference
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import bpref_terms, judged_terms
@@ -44,7 +45,7 @@ def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
     return binary_preference(ranking, rel)
 
 
-Bpref = Measure("Bpref", preference, terms=bpref_terms, laws=_PREFERENCE)
+Bpref = Measure("Bpref", preference, terms=bpref_terms, laws=_PREFERENCE, in_order=bpref_in_order)
 
 
 def geometric_preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
@@ -79,6 +80,7 @@ gm_Bpref = Measure(
     terms=bpref_terms,
     aggregate="geometric",
     laws=_PREFERENCE,
+    in_order=bpref_in_order,
     compare_by="Bpref",
 )
 
@@ -129,10 +131,21 @@ def inferred_average_precision(ranking: Ranking, *, rel: float | None = None) ->
     return divide(segment_sum(np.where(hit, estimate, 0.0), ranking.offset), ranking.relevant(rel))
 
 
+def _inferred_in_order(view: InOrder, *, rel: float) -> tuple[Floats, Floats]:
+    """Return the values for bounds: with everything judged, all results above are in the pool."""
+    rank = np.arange(1.0, view.visible + 1)
+    by_found = (rank - 1.0) / rank / (rank - 1.0 + 2 * EPSILON)
+    at_rank = 1.0 / rank + by_found * (EPSILON - 1.0)
+    first, last = precision_sums_in_order(view, rel, at_rank, by_found)
+    relevant = view.relevant(rel) + view.count
+    return divide(first, relevant), divide(last, relevant)
+
+
 infAP = Measure(
     "infAP",
     inferred_average_precision,
     laws=frozenset({Law.SWAP, Law.ZERO_IF_NOTHING_FOUND, Law.JUDGMENT_ONLY, Law.STEPWISE, Law.IN_ORDER}),
+    in_order=_inferred_in_order,
 )
 
 

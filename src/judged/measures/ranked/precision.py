@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from judged.kernels.in_order import r_precision_in_order
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import (
     f1_terms,
@@ -102,7 +103,9 @@ def recall(
     return divide(ranking.hits_within(cutoff, rel), divisor)
 
 
-R = Measure("R", recall, terms=recall_terms, at_parameter="cutoff", laws=BINARY_IN_ORDER | {Law.LINEAR})
+R = Measure(
+    "R", recall, terms=recall_terms, at_parameter="cutoff", laws=BINARY_IN_ORDER | {Law.LINEAR, Law.ONE_WAY}
+)
 
 
 def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
@@ -130,7 +133,9 @@ def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
     return divide(2 * ranking.hits_within(cutoff, rel), cutoff + ranking.relevant(rel))
 
 
-F1 = Measure("F1", f1, terms=f1_terms, at_parameter="cutoff", laws=BINARY_IN_ORDER | {Law.LINEAR})
+F1 = Measure(
+    "F1", f1, terms=f1_terms, at_parameter="cutoff", laws=BINARY_IN_ORDER | {Law.LINEAR, Law.ONE_WAY}
+)
 
 
 def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
@@ -231,7 +236,13 @@ def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float =
     return divide(segment_count(ranking.hits(rel) & near, ranking.offset), cutoff)
 
 
-Rprec = Measure("Rprec", r_precision, terms=r_precision_terms, laws=BINARY_IN_ORDER | {Law.LINEAR})
+Rprec = Measure(
+    "Rprec",
+    r_precision,
+    terms=r_precision_terms,
+    laws=BINARY_IN_ORDER | {Law.LINEAR},
+    in_order=r_precision_in_order,
+)
 
 
 def fall_out(
@@ -276,5 +287,5 @@ FallOut = Measure(
     fall_out,
     at_parameter="cutoff",
     higher_is_better=False,
-    laws=frozenset({Law.SWAP, Law.JUDGMENT_ONLY, Law.LINEAR, Law.IN_ORDER}),
+    laws=frozenset({Law.SWAP, Law.JUDGMENT_ONLY, Law.LINEAR, Law.IN_ORDER, Law.ONE_WAY}),
 )

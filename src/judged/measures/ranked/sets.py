@@ -204,5 +204,7 @@ Utility = Measure(
     "Utility",
     utility,
     bounds=(-math.inf, math.inf),
-    laws=frozenset({Law.SWAP, Law.ORDER_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.BY_GRADE, Law.IN_ORDER}),
+    laws=frozenset(
+        {Law.SWAP, Law.ORDER_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.BY_GRADE, Law.IN_ORDER, Law.ONE_WAY}
+    ),
 )
