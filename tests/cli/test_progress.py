@@ -60,6 +60,7 @@ def test_a_bar_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
         (["agreement", "qrels.txt", "qrels.txt"], "Comparing labels"),
         (["convert", "bm25.run", "bm25.parquet"], "Converting"),
         (["score", "qrels.txt", "bm25.run"], "Scoring bm25"),
+        (["score", "qrels.txt", "bm25.run", "--bounds"], "Bounds"),
         (["compare", "qrels.txt", "bm25.run", "dense.run"], "Scoring bm25"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
@@ -76,3 +77,16 @@ def test_commands_that_may_take_long_say_what_they_do(
     result = invoke(*command)
 
     assert title in begun, result.output
+
+
+def test_bounds_are_counted_query_by_query(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every system and measure, and each is computed once, although the table asks for it again."""
+    seen: list[tuple[int, int | None, str]] = []
+    monkeypatch.setattr(
+        Progress, "__call__", lambda _, done, total=None, detail="": seen.append((done, total, detail))
+    )
+    invoke("score", "qrels.txt", "bm25.run", "dense.run", "-m", "AP", "--bounds")
+    bounds = [one for one in seen if one[2]]
+
+    assert {what for _, _, what in bounds} == {"bm25, AP", "dense, AP"}
+    assert len(bounds) == len(set(bounds)) == sum(total or 0 for done, total, _ in bounds if done == 0)

@@ -136,6 +136,9 @@ def command(
         ),
     )
     evaluations = replace(evaluations, bounds=bounds)
+    if bounds:
+        with Progress("Bounds", enabled=not output.quiet, lines=True) as progress:
+            evaluations.find_bounds(progress)
     if file is not None:
         evaluations = _add_statistics(evaluations, file.statistics)
     shown = replace(display, marks=not no_marks, digits=output.digits)

@@ -18,6 +18,7 @@ from judged.engine.alignment import Alignment, Counts, View
 from judged.engine.family import FAMILIES, Family, Measures
 from judged.errors import BadMeasure, UnknownName
 from judged.kernels.elementary import log
+from judged.kernels.scan.align import Progress
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.measures.measure import Measure, pooled_value
 from judged.problem import Note
@@ -33,7 +34,7 @@ __all__ = ["Evaluation", "Part", "Range", "aggregate", "score"]
 FLOOR = 1e-5
 """What a geometric mean takes in place of a smaller value, as trec_eval does."""
 
-Ends: TypeAlias = Callable[[Measure, RankedAlignment], tuple[Floats, Floats]]
+Ends: TypeAlias = Callable[..., tuple[Floats, Floats]]
 """Returns the least and the greatest value of each query."""
 
 
@@ -211,11 +212,14 @@ class Evaluation(Result):
 
         return self._ranges(measure, tie_range)
 
-    def unjudged_range(self, measure: Measure | str) -> Range:
-        """Return the least and the greatest aggregate over all grades that unjudged results could have."""
+    def unjudged_range(self, measure: Measure | str, *, progress: Progress | None = None) -> Range:
+        """Return the least and the greatest aggregate over all grades that unjudged results could have.
+
+        `progress` is called with the number of queries that are done, and of all.
+        """
         from judged.engine.unjudged import unjudged_range
 
-        return self._range(measure, unjudged_range)
+        return self._range(measure, unjudged_range, progress=progress)
 
     def unjudged_ranges(self, measure: Measure | str) -> dict[str, Range]:
         """Return, for each query, the least and the greatest value over all grades of its unjudged results."""
@@ -255,10 +259,12 @@ class Evaluation(Result):
             raise BadMeasure(msg, hint="only measures of judgments have one")
         return found
 
-    def _range(self, measure: Measure | str, ends: Ends) -> Range:
+    def _range(self, measure: Measure | str, ends: Ends, **options: Any) -> Range:
         known = self.find_measure(measure)
         empty = FAMILIES[self.family].empty
-        low, high = (aggregate(known, values, empty=empty) for values in self._find_ends(known, ends))
+        low, high = (
+            aggregate(known, values, empty=empty) for values in self._find_ends(known, ends, **options)
+        )
         return Range(low, high)
 
     def _ranges(self, measure: Measure | str, ends: Ends) -> dict[str, Range]:
@@ -267,10 +273,10 @@ class Evaluation(Result):
         ranges = map(Range, low.tolist(), high.tolist())
         return dict(zip(self._ranked(known).units.to_pylist(), ranges, strict=True))
 
-    def _find_ends(self, measure: Measure, ends: Ends) -> tuple[Floats, Floats]:
+    def _find_ends(self, measure: Measure, ends: Ends, **options: Any) -> tuple[Floats, Floats]:
         """Return the ends of every query, computed once."""
         if (ends, measure) not in self._ends:
-            self._ends[ends, measure] = ends(measure, self._ranked(measure))
+            self._ends[ends, measure] = ends(measure, self._ranked(measure), **options)
         return self._ends[ends, measure]
 
     def tables(self) -> Mapping[str, pa.Table]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from math import isnan
 from typing import Any, ClassVar, NamedTuple
@@ -24,6 +24,7 @@ from judged.blocks import (
 )
 from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure, BadSample, UnknownName
+from judged.kernels.scan.align import Progress
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.problem import Note, merge_notes, split_doubts
@@ -210,6 +211,13 @@ class Evaluations(Result, Mapping[str, Evaluation]):
         table = Table(columns, rows, title=display.title, corner="measure")
         return mark_best(table, direction, digits=display.digits)
 
+    def find_bounds(self, progress: Callable[[int, int, str], None]) -> None:
+        """Find all bounds, which are kept; `progress` is called with the queries done, all queries, and what for."""
+        for name, evaluation in self.items():
+            for measure in evaluation.measures:
+                if not measure.text:
+                    find_bounds(evaluation, measure, progress=_name_work(progress, f"{name}, {measure}"))
+
     def _bounds_table(self) -> Table:
         columns = ("system", "measure", "value", "judged", "over all judgments", "over all tie orders")
         rows: list[tuple[Value, ...]] = []
@@ -293,11 +301,18 @@ class Bounds(NamedTuple):
         }
 
 
-def find_bounds(evaluation: Evaluation, measure: Measure) -> Bounds:
+def _name_work(progress: Callable[[int, int, str], None], what: str) -> Progress:
+    """Return progress that says what is being done."""
+    return lambda done, total: progress(done, total, what)
+
+
+def find_bounds(evaluation: Evaluation, measure: Measure, *, progress: Progress | None = None) -> Bounds:
     """Return the share of judged results, and the ranges over grades of unjudged results and orders of ties."""
     ties = find_tie_range(evaluation, measure, thorough=True)
     try:
-        return Bounds(evaluation.judged_share(measure), evaluation.unjudged_range(measure), ties)
+        return Bounds(
+            evaluation.judged_share(measure), evaluation.unjudged_range(measure, progress=progress), ties
+        )
     except BadMeasure:  # for example a table of gains that falls as grades rise
         return Bounds(None, None, ties)
 

@@ -20,6 +20,7 @@ from judged.kernels.completions import (
 )
 from judged.kernels.in_order import InOrder
 from judged.kernels.ranked.gains import dcg_discount, grade_gains
+from judged.kernels.scan.align import Progress
 from judged.kernels.segments import Flags, Floats, Ints, divide, segment_count
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
@@ -46,23 +47,32 @@ class Bounds(NamedTuple):
     """Where some completion has these values; elsewhere no completion lies outside, but the bounds may be wide."""
 
 
-def unjudged_bounds(measure: Measure, alignment: RankedAlignment) -> Bounds:
+def unjudged_bounds(
+    measure: Measure, alignment: RankedAlignment, *, progress: Progress | None = None
+) -> Bounds:
     """Return the bounds of each query's value over all grades that its unjudged results could have.
 
-    A grade is 0 or one that occurs in the judgments. Documents that were not retrieved stay as they are.
+    A grade is 0 or one that occurs in the judgments. Documents that were not retrieved stay as they are. `progress` is
+    called with the number of queries that are done, and of all.
     """
     completed = _Completed(measure, alignment)
     completed.check()
-    rows = [completed.bounds(query) for query in range(len(alignment.view))]
+    rows = []
+    for query in range(len(alignment.view)):
+        if progress is not None:
+            progress(query, len(alignment.view))
+        rows.append(completed.bounds(query))
     low, high, exact = (
         (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.zeros(0),) * 3
     )
     return Bounds(low, high, exact.astype(bool))
 
 
-def unjudged_range(measure: Measure, alignment: RankedAlignment) -> tuple[Floats, Floats]:
+def unjudged_range(
+    measure: Measure, alignment: RankedAlignment, *, progress: Progress | None = None
+) -> tuple[Floats, Floats]:
     """Return the bounds alone."""
-    bounds = unjudged_bounds(measure, alignment)
+    bounds = unjudged_bounds(measure, alignment, progress=progress)
     return bounds.low, bounds.high
 
 
