@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,15 @@ from typing import Any, BinaryIO
 
 from judged.errors import Unreadable
 
-__all__ = ["UNPACKED_BYTES", "cache_folder", "check_size", "parse_yaml", "replace_file", "write_file"]
+__all__ = [
+    "UNPACKED_BYTES",
+    "cache_folder",
+    "check_size",
+    "parse_yaml",
+    "replace_file",
+    "standard_input",
+    "write_file",
+]
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
@@ -68,6 +77,14 @@ def write_file(path: Path, content: str | bytes) -> None:
             file.write(data)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def standard_input() -> BinaryIO:
+    """Return standard input as a stream of bytes; raise `Unreadable` if it is closed."""
+    if sys.stdin is None:  # as a shell's `<&-` leaves it
+        msg = "standard input is closed"
+        raise Unreadable(msg, hint="pipe a file into it, or give the path of the file instead of `-`")
+    return sys.stdin.buffer
 
 
 def check_size(unpacked: int, *, packed: int, label: str) -> None:

@@ -208,3 +208,16 @@ def test_nothing_is_named_where_lint_cannot_mend(
 
     assert refused.exit_code == 2
     assert "--fix" not in refused.stderr
+
+
+@pytest.mark.parametrize("pattern", ["parts/*", "parts", "*.run"])
+def test_files_that_overlap_are_refused_in_words(invoke: Invoke, collection: Path, pattern: str) -> None:
+    """The files of a pattern or a folder are parts of one run; the hint says how each is scored alone."""
+    (collection / "parts").mkdir()
+    for name in ("parts/1.run", "parts/2.run", "again.run"):
+        (collection / name).write_text((collection / "bm25.run").read_text())
+    result = invoke("score", "qrels.txt", pattern)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"Error: {pattern} cannot be scored: repeated-document" in result.stderr
+    assert "hint: its files are read as parts of one run; to score each, list them" in result.stderr

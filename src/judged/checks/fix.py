@@ -71,6 +71,8 @@ def is_fixable(error: BadInput, path: str, role: Role) -> bool:
     """Return whether a cleaned copy of a file would have none of the problems for which it was refused."""
     if error.hint is not None or not set(error.counts) <= FIXABLE:
         return False  # a hint says what is wrong with the file as a whole
+    if not Path(path).is_file():
+        return False  # several files, a pipe that was read, or standard input: there is nothing to copy from
     found = open_path(path, SCHEMAS[role])
     return isinstance(found, tuple) and found[1].name == "trec"
 

@@ -11,6 +11,7 @@ from judged.cli.convert import FORMATS
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.output import OutputOptions, emit, print_line
 from judged.errors import JudgedError, UnknownName
+from judged.files import standard_input
 
 if TYPE_CHECKING:
     from judged.retrieve.tuning import FusionTuning
@@ -173,13 +174,12 @@ def command(
 
 
 def _read(named: list[Input]) -> dict[str, Run]:
-    import sys
     from dataclasses import replace
 
     from judged.io.read import read_run
 
     sources = {
-        run.name: (sys.stdin.buffer.read() if run.path == "-" else run.path, run.label) for run in named
+        run.name: (standard_input().read() if run.path == "-" else run.path, run.label) for run in named
     }
     return {
         name: replace(read_run(source, name=label), name=name) for name, (source, label) in sources.items()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import click
 
 from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input
 from judged.cli.progress import Progress
+from judged.files import standard_input
 
 if TYPE_CHECKING:
     from judged.errors import BadInput
@@ -117,7 +117,7 @@ def _content(path: str) -> Any:
     """Return the path, or the content of standard input, which may be read more than once."""
     if path != STANDARD_INPUT:
         return path
-    content = io.BytesIO(sys.stdin.buffer.read())
+    content = io.BytesIO(standard_input().read())
     content.name = "standard input"
     return content
 

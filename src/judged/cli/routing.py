@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 from judged.cli.inputs import InputPath, named_runs
 from judged.cli.options import measure_option, output_options, query_options
 from judged.cli.output import OutputOptions, emit
+from judged.files import standard_input
 
 if TYPE_CHECKING:
     from judged.blocks import Display
@@ -73,7 +73,7 @@ def command(
     from judged.retrieve.routing import evaluate_routing
 
     output.check(pictures=True)
-    source = sys.stdin.buffer.read() if file == "-" else file
+    source = standard_input().read() if file == "-" else file
     report = evaluate_routing(
         source, list(measures) or None, quality=_score_experts(qrels, experts, quality), level=level
     )
