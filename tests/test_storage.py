@@ -123,4 +123,4 @@ def test_a_pattern_in_the_current_folder_is_evaluated(
 
     assert judged.evaluate(QRELS, "*.run", "AP RR").mean() == {"AP": 0.75, "RR": 0.75}
     monkeypatch.chdir(below)
-    assert judged.evaluate(QRELS, "../*.run", "AP").run == tmp_path.name
+    assert judged.evaluate(QRELS, "../*.run", "AP").system == tmp_path.name

@@ -11,7 +11,7 @@ import numpy as np
 from judged.arrays import Flags, Floats, Ints
 from judged.measures.families import Alias, Scope
 from judged.measures.measure import Measure
-from judged.measures.parameters import Parameter
+from judged.measures.parameters import MOST_RANKS, Parameter
 
 __all__ = [
     "GATING",
@@ -157,7 +157,9 @@ Accuracy = Measure(
     at_parameter="cutoff",
     values="binary",
     extra_parameters={
-        "cutoff": Parameter.whole("the number of experts, from the router's first, that may be right")
+        "cutoff": Parameter.whole(
+            "the number of experts, from the router's first, that may be right", high=MOST_RANKS
+        )
     },
 )
 
