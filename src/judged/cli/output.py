@@ -199,6 +199,18 @@ def print_notes(notes: Iterable[Note], paths: Sequence[Path] = ()) -> None:
         print_line(f"{'Warning' if severity == 'warning' else 'Note'}: {text}")
     for path in paths:
         print_line(f"Wrote: {path}")
+    _explain_missing_figures(paths)
+
+
+def _explain_missing_figures(paths: Sequence[Path]) -> None:
+    """Say that reports were written without figures, and how to add them."""
+    reports = [path for path in paths if path.suffix.lower() == ".html"]
+    if not reports:
+        return
+    from judged.report.vega import HOW_TO_DRAW, can_draw
+
+    if not can_draw():
+        print_line(f"Note: {', '.join(map(str, reports))} has no figures: {HOW_TO_DRAW}")
 
 
 def print_line(text: str) -> None:
