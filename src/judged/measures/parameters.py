@@ -92,9 +92,9 @@ def _number(
     """Return the number if it is within its limits, as an integer if it is whole, so that equal values look equal."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `normalise_value`
-    if abs(value) > MOST and not math.isinf(value):  # also of integers that no float can hold
+    number = float(value)  # raises OverflowError itself for an integer that no float can hold
+    if MOST < abs(number) < math.inf:
         raise OverflowError
-    number = float(value)
     inside = low < number < high if open_ends else low <= number <= high
     if not inside or not math.isfinite(number):
         raise ValueError
