@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -19,7 +18,7 @@ from judged.errors import BadInput, JudgedError
 from judged.io.sniff import Kind as Role
 from judged.kernels.segments import Flags
 from judged.problem import Place
-from judged.result import InputFile, Provenance
+from judged.result import Provenance, observe_files
 from judged.tables.inputs import JudgmentsLike, RunLike
 
 __all__ = ["lint"]
@@ -42,6 +41,7 @@ def lint(
     >>> [(finding.code, str(finding.problems[0])) for _, finding in report]
     [('conflicting-grades', 'judgments:2: document `d1` of query `q1` has grade 2, and 1 at judgments:1')]
     """
+    inputs = observe_files([("judgments", qrels), *(("run", run) for run in runs)])
     grades = Grades()
     judgments = _survey(qrels, "judgments", "judgments", grades, intents=intents)
     grades.close()
@@ -63,7 +63,7 @@ def lint(
             if other is not None:
                 _check_queries_of_one_file(seen, other)
         files.append(_report(seen))
-    return LintReport(tuple(files), _provenance(qrels, runs))
+    return LintReport(tuple(files), Provenance(inputs=inputs))
 
 
 @dataclass
@@ -166,9 +166,3 @@ def _check_queries_of_one_file(run: Survey, judgments: Survey) -> None:
 
 def _report(seen: Survey | FileReport) -> FileReport:
     return seen if isinstance(seen, FileReport) else seen.findings.report(seen.rows)
-
-
-def _provenance(qrels: object, runs: tuple[object, ...]) -> Provenance:
-    given = [("judgments", qrels), *(("run", run) for run in runs)]
-    paths = [(role, source) for role, source in given if isinstance(source, (str, os.PathLike))]
-    return Provenance(inputs=tuple(InputFile(role, os.fspath(path)) for role, path in paths))

@@ -291,7 +291,8 @@ def _print_result(gates: Sequence[Gated], text: str, output: OutputOptions) -> N
     from judged.problem import split_doubts
 
     reports = [gate for gate in gates if isinstance(gate, GateReport)]
-    doubts, others = split_doubts(dict.fromkeys(note for report in reports for note in report.notes))
+    notes = (note for report in reports for note in (*report.notes, *report.provenance.changes))
+    doubts, others = split_doubts(dict.fromkeys(notes))
     print_notes(doubts)
     click.echo(text, nl=False)
     if not output.quiet:

@@ -124,7 +124,7 @@ def emit(
     )
     for path in output.paths:
         write_file(path, _render_file(result, path.suffix.lower(), shown, output.documents))
-    doubts, others = split_doubts((*result.notes, *notes))
+    doubts, others = split_doubts((*result.notes, *notes, *result.provenance.changes))
     print_notes(doubts)
     click.echo(result.render(output.format, to_screen(shown)), nl=False)
     if not output.quiet:

@@ -230,15 +230,15 @@ def _draw(report: SessionReport, picture: Path) -> None:
 def _make_report(
     named: Traces, settings: Settings, options: dict[str, Any], *, curves: bool, quiet: bool
 ) -> SessionReport:
-    from judged.result import InputFile
+    from judged.result import observe_files
     from judged.sessions.analysis import alone, curve, curve_measures, overlaps, stopping_points
     from judged.sessions.compare import compare_systems
     from judged.sessions.report import SessionReport
 
+    inputs = observe_files(_list_inputs(named, options))
     evaluation = _evaluate(named, options, quiet=quiet)
     good, systems = options["good"] or 2, evaluation.systems
     curved = curve_measures(evaluation.measures) if curves else []
-    inputs = tuple(InputFile(role, path) for role, path in _list_inputs(named, options))
     compared = options["baselines"]
     return SessionReport(
         evaluation,
