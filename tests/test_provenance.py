@@ -53,7 +53,7 @@ MAKE: dict[str, Callable[[str, str], Result]] = {
     ),
     "gate": lambda qrels, run: judged.gate(qrels, run, baseline={"q1": {"a": 1.0}}, measures="AP"),
     "explain": lambda qrels, run: judged.explain(qrels, run, "AP", query="q1"),
-    "lint": lambda qrels, run: judged.lint(qrels, run),
+    "lint": judged.lint,
     "agreement": lambda qrels, _run: judged.agreement(qrels, {"q1": {"a": 1, "b": 1}}),
 }
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 from click.core import ParameterSource
 
+from judged.cli.effects import dependent_option
 from judged.cli.inputs import InputPath, check_standard_input, named_runs, refuse_inputs, split_name
 from judged.cli.options import (
     measure_option,
@@ -108,8 +109,9 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
     show_default=True,
     help="Student's paired t-test, or sign-flip randomisation.",
 )
-@click.option(
+@dependent_option(
     "--seed",
+    needs="--test randomisation",
     type=int,
     metavar="N",
     default=0,

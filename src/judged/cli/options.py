@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import click
 
 from judged.blocks import Display
+from judged.cli.effects import TABLES, TEXTS, Needs, dependent_option
 from judged.cli.output import FORMATS, OutputOptions
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Convention, Protocol
@@ -35,9 +36,13 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., object])
 Command: TypeAlias = Callable[..., None]
 
+DRAWN = ("--test randomisation|bootstrap",)
+"""The tests that draw at random."""
 
-FORMULAS = click.option(
+
+FORMULAS = dependent_option(
     "--escape-formulas",
+    needs=("--format csv|tsv", "-o FILE.csv|.tsv"),
     is_flag=True,
     help="Put an apostrophe before CSV and TSV cells that a spreadsheet would run as formulas.",
 )
@@ -87,8 +92,9 @@ def output_options(
                 type=click.Path(dir_okay=folder, path_type=Path),
                 help=f"Also write FILE, in the format of its extension{note}; may be repeated.",
             ),
-            click.option(
+            dependent_option(
                 "--digits",
+                needs=TABLES,
                 type=click.IntRange(0, 17),
                 default=4,
                 show_default=True,
@@ -100,15 +106,27 @@ def output_options(
                 is_flag=True,
                 help="Print neither notes nor progress on standard error, apart from what puts all numbers in doubt.",
             ),
-            click.option("-v", "--verbose", is_flag=True, help="Print the protocol in full."),
+            dependent_option(
+                "-v", "--verbose", excludes=("--quiet",), is_flag=True, help="Print the protocol in full."
+            ),
             *([FORMULAS] if "csv" in formats else []),
         )
 
     return decorate
 
 
-def query_options(unit: str = "query") -> Callable[[Command], Command]:
-    """Add the options that show single queries; the command receives `display`."""
+def query_options(unit: str = "query", *, systems: bool = False) -> Callable[[Command], Command]:
+    """Add the options that show single queries; the command receives `display`.
+
+    With `systems`, `--sort` is of systems where no queries are shown.
+    """
+    shown = f"--per-{unit}"
+    listed = [(shown,), TABLES]
+    sorting = f"With {shown}: sort by `query`, `value`, `difference` or the name of a column"
+    if systems:
+        sorting = (
+            f"Sort systems by a measure or by `system`; with {shown}, queries by `query`, `value` or a column"
+        )
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -127,34 +145,37 @@ def query_options(unit: str = "query") -> Callable[[Command], Command]:
 
         return add_options(
             receive,
-            click.option(
-                f"--per-{unit}", "per_query", is_flag=True, help=f"Show every {unit}, one to a row."
-            ),
-            click.option(
+            click.option(shown, "per_query", is_flag=True, help=f"Show every {unit}, one to a row."),
+            dependent_option(
                 "--sort",
+                needs=() if systems else listed,
                 default="",
                 metavar="COLUMN",
-                help="With --per-query: sort by `query`, `value`, `difference` or the name of a column; -COLUMN sorts"
-                " in descending order.",
+                help=f"{sorting}; -COLUMN sorts in descending order.",
             ),
-            click.option(
+            dependent_option(
                 "--limit",
+                needs=listed,
                 type=click.IntRange(min=1),
                 metavar="N",
-                help="With --per-query: show only N queries.",
+                help=f"With {shown}: show only N rows.",
             ),
-            queries_option,
+            partial(queries_option, needs=[TEXTS, (shown, "--full", "-o FILE.html")]),
         )
 
     return decorate
 
 
-queries_option = click.option(
-    "--queries",
-    "texts",
-    metavar="FILE",
-    help="Texts of queries (TSV, JSONL, CSV, Parquet, or a BEIR folder), shown beside their ids.",
-)
+def queries_option(command: Command, *, needs: Needs = ()) -> Command:
+    """Add the option that names the texts of queries, as `texts`."""
+    option: Callable[[Command], Command] = dependent_option(
+        "--queries",
+        "texts",
+        needs=needs,
+        metavar="FILE",
+        help="Texts of queries (TSV, JSONL, CSV, Parquet, or a BEIR folder), shown beside their ids.",
+    )
+    return option(command)
 
 
 def documents_option(command: Command) -> Command:
@@ -164,16 +185,18 @@ def documents_option(command: Command) -> Command:
     def receive(*, documents: str | None, output: OutputOptions, **options: object) -> None:
         command(output=replace(output, documents=documents), **options)
 
-    return click.option(
+    option: Callable[[Command], Command] = dependent_option(
         "--documents",
+        needs="-o FILE.html",
         metavar="FILE",
         type=click.Path(exists=True),
         help="Texts of documents (TSV, JSONL, CSV, Parquet, or a BEIR folder), shown in `-o report.html`.",
-    )(receive)
+    )
+    return option(receive)
 
 
-marks_option = click.option(
-    "--no-marks", is_flag=True, help="Show numbers without marks of ties and of significance."
+marks_option = dependent_option(
+    "--no-marks", needs=TABLES, is_flag=True, help="Show numbers without marks of ties and of significance."
 )
 
 
@@ -199,20 +222,24 @@ def difference_options(command: Command) -> Command:
 
     return add_options(
         receive,
-        click.option(
+        dependent_option(
             "--full",
+            needs=TABLES,
             is_flag=True,
             help="Also show effect size, P(better), detectable difference, uncorrected p, and the queries that changed"
             " most.",
         ),
-        click.option(
+        dependent_option(
             "--columns",
+            needs=TABLES,
             multiple=True,
             metavar="A,B,…",
             help="Columns of the differences: difference, change, p, corrected, stars, won, effect, superiority,"
             " detectable.",
         ),
-        click.option("--intervals", is_flag=True, help="Show the confidence interval of every mean."),
+        dependent_option(
+            "--intervals", needs=TABLES, is_flag=True, help="Show the confidence interval of every mean."
+        ),
         marks_option,
     )
 
@@ -256,14 +283,22 @@ def comparison_options(command: Command) -> Command:
         click.option(
             "--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals."
         ),
-        click.option(
+        dependent_option(
             "--resamples",
+            needs=DRAWN,
             type=click.IntRange(min=1),
             default=10_000,
             show_default=True,
             help="Number of random permutations or bootstrap samples.",
         ),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."),
+        dependent_option(
+            "--seed",
+            needs=DRAWN,
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Random seed.",
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judged.cli.effects import dependent_option
 from judged.cli.inputs import InputPath, named_runs
 from judged.cli.options import measure_option, output_options, query_options
 from judged.cli.output import OutputOptions, emit
@@ -41,8 +42,9 @@ Examples:
     type=InputPath(named=True),
     help="The run of an expert; once for each. With --qrels: the best on a query is the optimal one.",
 )
-@click.option(
+@dependent_option(
     "--quality",
+    needs="--expert",
     default="nDCG@10",
     show_default=True,
     metavar="MEASURE",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from judged.cli.effects import dependent_option
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     ProfileChoice,
@@ -56,7 +57,7 @@ Examples:
     is_flag=True,
     help="Read the second column of TREC judgments as intents even if no measure needs them.",
 )
-@query_options()
+@query_options(systems=True)
 @marks_option
 @click.option(
     "--bounds",
@@ -78,11 +79,18 @@ Examples:
     help="What reads the runs: at once, as streams in blocks of queries, or Apache Spark."
     "  [default: streaming for folders, patterns, URIs and files over 1 GiB, else local]",
 )
-@click.option(
-    "--master", metavar="URL", help="With --engine spark: `local[4]`, `spark://…`, `yarn` or `sc://…`."
+@dependent_option(
+    "--master",
+    needs="--engine spark",
+    metavar="URL",
+    help="With --engine spark: `local[4]`, `spark://…`, `yarn` or `sc://…`.",
 )
-@click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N", help="Number of threads that read the runs."
+@dependent_option(
+    "--threads",
+    excludes=("--engine spark",),
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of threads that read the runs.",
 )
 def command(
     qrels: str,
@@ -136,6 +144,8 @@ def command(
         ),
     )
     evaluations = replace(evaluations, bounds=bounds)
+    if display.sort and not display.per_query:
+        evaluations = evaluations.sort(display.sort)
     if file is not None:
         evaluations = _add_statistics(evaluations, file.statistics)
     shown = replace(display, marks=not no_marks, digits=output.digits)
@@ -145,9 +155,6 @@ def command(
 
 def _open_runs(inputs: list[Input], engine: str | None, master: str | None) -> dict[str, Any]:
     """Return every run by name: its path, or its data frame in Spark."""
-    if master is not None and engine != "spark":
-        msg = "`--master` names a Spark cluster, and needs `--engine spark`"
-        raise click.UsageError(msg)
     if engine != "spark":
         return {run.name: run.path for run in inputs}
     from judged.engine.spark import read_frame

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from judged.cli.effects import dependent_option
 from judged.cli.gate import INCONCLUSIVE, Inconclusive, exit_code
 from judged.cli.inputs import InputPath, check_standard_input, split_name
 from judged.cli.options import (
@@ -94,9 +95,10 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 @click.option(
     "--stopping", is_flag=True, help="Show what would have been lost and saved by stopping earlier."
 )
-@click.option(
+@dependent_option(
     "--budget",
     "budgets",
+    needs="--stopping",
     multiple=True,
     type=Weight(),
     metavar="searches|tokens|seconds=N",
@@ -136,8 +138,9 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
     help="With one --baseline: exit with 0 only if every other system is shown to be no worse by more than this,"
     " a number or a share of the baseline's mean (-2%).",
 )
-@click.option(
+@dependent_option(
     "--inconclusive",
+    needs="--min-delta",
     type=Inconclusive(),
     default=INCONCLUSIVE,
     show_default=True,
