@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.effects import dependent_option
+from judged.cli.effects import ALL_TABLES, dependent_option
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     comparison_options,
@@ -77,8 +77,9 @@ Examples:
     metavar="FILE",
     help="Attributes of queries (CSV, TSV, JSONL): also compare by slice, and test whether differences depend on it.",
 )
-@click.option(
+@dependent_option(
     "--timings",
+    needs=(*ALL_TABLES, "--picture"),
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Raw times, a table of any format with columns `system` and `seconds` or `milliseconds`: adds latency.",
@@ -90,8 +91,9 @@ Examples:
     metavar="FILE.svg",
     help="With --timings: also draw accuracy, diversity and latency.",
 )
-@click.option(
+@dependent_option(
     "--also",
+    needs=ALL_TABLES,
     multiple=True,
     type=click.Choice(ALSO),
     help="Also run an extra test of all systems; may be repeated.",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judged.cli.effects import dependent_option
 from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input
 from judged.cli.progress import Progress
 from judged.files import standard_input
@@ -34,9 +35,10 @@ Examples:
 @click.command("lint", epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
 @click.argument("runs", metavar="[RUN]...", nargs=-1, type=InputPath())
-@click.option(
+@dependent_option(
     "--format",
     "kind",
+    excludes=("--quiet",),
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
@@ -57,7 +59,7 @@ Examples:
     help="File for a cleaned copy: give one for each RUN, or one for QRELS and then one for each RUN.",
 )
 @click.option("--intents", is_flag=True, help="Read the second column of TREC judgments as intents.")
-@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
+@dependent_option("--force", needs="--fix", is_flag=True, help="Overwrite FILE if it exists.")
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code is the answer.")
 def command(

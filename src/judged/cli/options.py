@@ -148,7 +148,7 @@ def query_options(unit: str = "query", *, systems: bool = False) -> Callable[[Co
             click.option(shown, "per_query", is_flag=True, help=f"Show every {unit}, one to a row."),
             dependent_option(
                 "--sort",
-                needs=() if systems else listed,
+                needs=("not --per-query", *TABLES) if systems else listed,
                 default="",
                 metavar="COLUMN",
                 help=f"{sorting}; -COLUMN sorts in descending order.",
@@ -168,14 +168,13 @@ def query_options(unit: str = "query", *, systems: bool = False) -> Callable[[Co
 
 def queries_option(command: Command, *, needs: Needs = ()) -> Command:
     """Add the option that names the texts of queries, as `texts`."""
-    option: Callable[[Command], Command] = dependent_option(
+    return dependent_option(
         "--queries",
         "texts",
         needs=needs,
         metavar="FILE",
         help="Texts of queries (TSV, JSONL, CSV, Parquet, or a BEIR folder), shown beside their ids.",
-    )
-    return option(command)
+    )(command)
 
 
 def documents_option(command: Command) -> Command:
@@ -185,23 +184,29 @@ def documents_option(command: Command) -> Command:
     def receive(*, documents: str | None, output: OutputOptions, **options: object) -> None:
         command(output=replace(output, documents=documents), **options)
 
-    option: Callable[[Command], Command] = dependent_option(
+    return dependent_option(
         "--documents",
         needs="-o FILE.html",
         metavar="FILE",
         type=click.Path(exists=True),
         help="Texts of documents (TSV, JSONL, CSV, Parquet, or a BEIR folder), shown in `-o report.html`.",
-    )
-    return option(receive)
+    )(receive)
 
 
-marks_option = dependent_option(
-    "--no-marks", needs=TABLES, is_flag=True, help="Show numbers without marks of ties and of significance."
-)
+def marks_option(command: Command, *, needs: Needs = TABLES, excludes: tuple[str, ...] = ()) -> Command:
+    """Add the option that leaves marks out, as `no_marks`."""
+    return dependent_option(
+        "--no-marks",
+        needs=needs,
+        excludes=excludes,
+        is_flag=True,
+        help="Show numbers without marks of ties and of significance.",
+    )(command)
 
 
-def difference_options(command: Command) -> Command:
-    """Add the options that say what is shown of a comparison; the command receives `display`."""
+def difference_options(command: Command, *, needs: tuple[str, ...] = ()) -> Command:
+    """Add the options that say what is shown of a comparison, which there is with `needs`; the command receives `display`."""
+    compared: Needs = [needs, TABLES]
 
     @wraps(command)
     def receive(
@@ -224,23 +229,24 @@ def difference_options(command: Command) -> Command:
         receive,
         dependent_option(
             "--full",
-            needs=TABLES,
+            needs=compared,
             is_flag=True,
             help="Also show effect size, P(better), detectable difference, uncorrected p, and the queries that changed"
             " most.",
         ),
         dependent_option(
             "--columns",
-            needs=TABLES,
+            needs=compared,
+            excludes=("--per-query",),
             multiple=True,
             metavar="A,B,…",
             help="Columns of the differences: difference, change, p, corrected, stars, won, effect, superiority,"
             " detectable.",
         ),
         dependent_option(
-            "--intervals", needs=TABLES, is_flag=True, help="Show the confidence interval of every mean."
+            "--intervals", needs=compared, is_flag=True, help="Show the confidence interval of every mean."
         ),
-        marks_option,
+        partial(marks_option, needs=compared),
     )
 
 
@@ -253,8 +259,10 @@ def read_query_texts(path: str | None) -> dict[str, str]:
     return read_queries(find_texts(path, "queries"))
 
 
-def comparison_options(command: Command) -> Command:
-    """Add the options that say how systems are compared; the command receives `settings`."""
+def comparison_options(
+    command: Command, *, needs: tuple[str, ...] = (), level_needs: tuple[str, ...] = ()
+) -> Command:
+    """Add the options that say how systems are compared, which they are with `needs`; the command receives `settings`."""
     from judged.comparison.settings import CORRECTIONS, TESTS, choose_settings
 
     @wraps(command)
@@ -268,24 +276,31 @@ def comparison_options(command: Command) -> Command:
 
     return add_options(
         receive,
-        click.option(
+        dependent_option(
             "--test",
+            needs=needs,
             type=click.Choice(list(TESTS)),
             default=next(iter(TESTS)),
             show_default=True,
             help="Significance test; `welch` treats the samples as unpaired.",
         ),
-        click.option(
+        dependent_option(
             "--correction",
+            needs=needs,
             type=click.Choice(list(CORRECTIONS)),
             help="Correction for multiple comparisons.  [default: maxT with randomisation, else holm]",
         ),
-        click.option(
-            "--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals."
+        dependent_option(
+            "--level",
+            needs=level_needs,
+            type=float,
+            default=0.95,
+            show_default=True,
+            help="Confidence level of intervals.",
         ),
         dependent_option(
             "--resamples",
-            needs=DRAWN,
+            needs=[needs, DRAWN],
             type=click.IntRange(min=1),
             default=10_000,
             show_default=True,
@@ -293,7 +308,7 @@ def comparison_options(command: Command) -> Command:
         ),
         dependent_option(
             "--seed",
-            needs=DRAWN,
+            needs=[needs, DRAWN],
             type=click.IntRange(min=0),
             default=0,
             show_default=True,
@@ -314,7 +329,7 @@ class ProfileChoice:
         return PROFILES[self.name or name or next(iter(PROFILES))].replace(**{**settings, **self.changes})
 
 
-def profile_options(command: Command) -> Command:
+def profile_options(command: Command, *, needs: Needs = ()) -> Command:
     """Add the options that choose a profile and change its protocol; the command receives `choice`."""
 
     @wraps(command)
@@ -323,22 +338,27 @@ def profile_options(command: Command) -> Command:
         changes = {name: value for name, value in given.items() if value is not None}
         command(choice=ProfileChoice(profile, changes), **options)
 
-    choice = click.option(
+    choice = dependent_option(
         "--profile",
+        needs=needs,
         type=click.Choice(list(PROFILES)),
         help=f"Score as another tool does.  [default: {next(iter(PROFILES))}]",
     )
-    return add_options(receive, choice, *map(convention_option, Protocol.conventions().values()))
+    return add_options(
+        receive,
+        choice,
+        *(convention_option(convention, needs=needs) for convention in Protocol.conventions().values()),
+    )
 
 
-def protocol_options(command: Command) -> Command:
+def protocol_options(command: Command, *, needs: Needs = ()) -> Command:
     """Add the same options; the command receives `profile`."""
 
     @wraps(command)
     def receive(*, choice: ProfileChoice, **options: object) -> None:
         command(profile=choice.to_profile(), **options)
 
-    return profile_options(receive)
+    return profile_options(receive, needs=needs)
 
 
 def add_options(command: Command, *options: Callable[[Command], Command]) -> Command:
@@ -348,12 +368,13 @@ def add_options(command: Command, *options: Callable[[Command], Command]) -> Com
     return command
 
 
-def measure_option(note: str) -> Callable[[F], F]:
+def measure_option(note: str, *, needs: Needs = ()) -> Callable[[F], F]:
     """Return the option that names measures; `note` is added to its help."""
-    return click.option(
+    return dependent_option(
         "-m",
         "--measure",
         "measures",
+        needs=needs,
         multiple=True,
         metavar="MEASURE",
         shell_complete=_complete_measure,
@@ -367,11 +388,13 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
     return [name for name in (*MEASURES, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
 
 
-def convention_option(convention: Convention) -> Callable[[F], F]:
+def convention_option(convention: Convention, *, needs: Needs = ()) -> Callable[[F], F]:
     """Return the option that sets one convention of a protocol."""
     kind: click.Choice[str] | type
     if convention.options:
         kind = click.Choice(convention.options)
     else:
         kind = float if convention.type is float else int
-    return click.option(convention.flag, type=kind, metavar=convention.metavar, help=convention.help)
+    return dependent_option(
+        convention.flag, needs=needs, type=kind, metavar=convention.metavar, help=convention.help
+    )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from judged.cli.effects import dependent_option
+from judged.cli.effects import ALL_TABLES, dependent_option
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     ProfileChoice,
@@ -58,9 +59,10 @@ Examples:
     help="Read the second column of TREC judgments as intents even if no measure needs them.",
 )
 @query_options(systems=True)
-@marks_option
-@click.option(
+@partial(marks_option, excludes=("--per-query",))
+@dependent_option(
     "--bounds",
+    needs=("not --per-query", *ALL_TABLES),
     is_flag=True,
     help="Show how far unjudged results and the order of ties could move each number.",
 )

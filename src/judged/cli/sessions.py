@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -40,6 +41,8 @@ Traces: TypeAlias = list[tuple[str | None, str]]
 """The name that each trace is given, if any, and its path."""
 
 INSPECT = "inspect"
+LEVEL_SHOWN = ("--baseline", "--curve", "--stopping", "--attempts", "--human", "--picture", "-o FILE.html")
+"""What has intervals."""
 EXAMPLES = """\b
 Examples:
   judged sessions traces.jsonl
@@ -130,8 +133,8 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
     metavar="NAME",
     help="Compare the other systems with this one, on the same tasks; may be repeated.",
 )
-@comparison_options
-@difference_options
+@partial(comparison_options, needs=("--baseline",), level_needs=LEVEL_SHOWN)
+@partial(difference_options, needs=("--baseline",))
 @click.option(
     "--min-delta",
     metavar="DELTA",
