@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ __all__ = [
     "FORMATS",
     "OutputOptions",
     "check_extension",
+    "check_texts",
     "describe_command",
     "emit",
     "print_line",
@@ -124,7 +125,8 @@ def emit(
     )
     for path in output.paths:
         write_file(path, _render_file(result, path.suffix.lower(), shown, output.documents))
-    doubts, others = split_doubts((*result.notes, *notes, *result.provenance.changes))
+    added = (*notes, *result.provenance.changes, *check_texts(result, shown.texts))
+    doubts, others = split_doubts((*result.notes, *added))
     print_notes(doubts)
     click.echo(result.render(output.format, to_screen(shown)), nl=False)
     if not output.quiet:
@@ -134,6 +136,27 @@ def emit(
             print_line(f"Profile: {profile}")
         print_protocols(result.provenance.protocols, verbose=output.verbose)
         print_notes(others, (*output.paths, *written))
+
+
+def check_texts(result: Result, texts: Mapping[str, str]) -> Iterator[Note]:
+    """Yield a warning if texts of queries were given, and none of them is of a query of the result."""
+    from judged.problem import Note
+
+    units = set(_list_units(result)) if texts else set()
+    if units and units.isdisjoint(texts):
+        given, scored = (f"`{min(ids)}`" for ids in (texts, units))
+        message = f"none of the ids in `--queries` (such as {given}) is that of a query (such as {scored})"
+        yield Note("unmatched-texts", "warning", message)
+
+
+def _list_units(result: Result) -> Iterable[str]:
+    """Return the ids of the queries, tasks or sessions that a result shows."""
+    if hasattr(result, "query"):
+        return [str(result.query)]
+    for table in result.tables().values():
+        for name in {"query", "task", "session"}.intersection(table.column_names):
+            return [str(unit) for unit in table[name].unique().to_pylist()]
+    return []
 
 
 def to_screen(display: Display) -> Display:

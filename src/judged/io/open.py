@@ -271,6 +271,9 @@ def locate_text(file: File, *, quoted: bool = False) -> Buffer | DiskFile:
     if _is_utf16(head):
         msg = f"{file.label} is UTF-16 text, expected UTF-8"
         raise Unreadable(msg, hint="convert it: `iconv -f UTF-16 -t UTF-8 FILE`")
+    if head.startswith(b"PK\3\4"):
+        msg = f"{file.label} is a ZIP archive, as spreadsheets are (.xlsx, .ods), expected text"
+        raise Unreadable(msg, hint="save the sheet as CSV, or unpack the archive")
     if b"\0" in (head.partition(b"\n")[0] if quoted else head):
         msg = f"{file.label} is not text: byte {head.index(0) + 1:,} is zero"
         raise Unreadable(msg, hint="known formats are TREC, JSONL, JSON, CSV, TSV, Parquet and Arrow")
