@@ -244,9 +244,9 @@ def _hint(lines: Lines) -> str | None:
         return "the sixth column, the tag of the run, is missing: `sed 's/$/ tag/' FILE` adds one"
     if lines.layout.columns == 6 and counts and counts <= {4, 5} and len(first) <= 5:
         return "it has the columns of judgments: were the two files given in the wrong order?"
-    if counts == {3} and len(first) == 3:
+    if counts == {3} and len(first) == 3 and is_number_text(first[2]):
         names = "query document grade" if lines.layout.columns == 4 else "query document score"
-        return f"three columns are read if a first line names them: `{names}`, with tabs or commas between"
+        return f"three columns are read from a .tsv or .csv file whose first line names them: `{names}`"
     if counts == {1} and first and len(re.split(rb"[,;]", first[0])) > 2:
         return "it looks like CSV without a header: name the columns in a first line"
     return None

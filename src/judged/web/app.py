@@ -233,7 +233,7 @@ class Viewer:
 
 
 class _Limited:
-    """A stream that is one of at most so many: counted where the limit is checked, until it ends in any way."""
+    """A stream whose number is limited: it is counted where the limit is checked, until it ends in any way."""
 
     def __init__(self, stream: StreamingResponse, running: set[_Limited], *, most: int) -> None:
         self._stream, self._running, self._most = stream, running, most
