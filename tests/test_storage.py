@@ -12,6 +12,7 @@ import pytest
 
 import judged
 from judged.errors import MissingExtra, Unreadable
+from judged.storage import list_files
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 RUN = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
@@ -71,3 +72,55 @@ def test_a_scheme_that_nothing_opens_is_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(MissingExtra, match="the storage `nowhere` needs the package `fsspec`"):
         judged.load("nowhere://x.json")
+
+
+PARTS = {
+    "a.run": "q1 Q0 b 1 2.0 x\nq1 Q0 a 2 1.0 x\n",
+    "b.run": "q2 Q0 c 1 1.0 x\n",
+    "old/a.run": "q1 Q0 b 1 2.0 x\n",
+    "parts/1/c.run": "q2 Q0 c 1 1.0 x\n",
+    "parts/1/part.run": "q1 Q0 a 1 1.0 x\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "files"),
+    [
+        ("*.run", ["a.run", "b.run"]),
+        ("./*.run", ["a.run", "b.run"]),
+        (".//[ab].run", ["a.run", "b.run"]),
+        ("?.run", ["a.run", "b.run"]),
+        ("o*/a.run", ["old/a.run"]),
+        ("*/1", ["parts/1/c.run", "parts/1/part.run"]),
+        ("parts/*/c*", ["parts/1/c.run"]),
+        ("../{here}/b*", ["../{here}/b.run"]),
+        ("{root}/*.run", ["{root}/a.run", "{root}/b.run"]),
+    ],
+)
+def test_a_pattern_matches_as_it_does_in_a_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str, files: list[str]
+) -> None:
+    """From the current folder, from one above it, and absolutely; a folder that matches stands for its files."""
+    for name, content in PARTS.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    monkeypatch.chdir(tmp_path)
+    names = {"here": tmp_path.name, "root": str(tmp_path)}
+    found = list_files(pattern.format(**names))
+
+    assert [file.label for file in found] == [file.format(**names) for file in files]
+
+
+def test_a_pattern_in_the_current_folder_is_evaluated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the run is called after that folder, not after a name of two dots."""
+    for name in ("a.run", "b.run"):
+        (tmp_path / name).write_text(PARTS[name])
+    below = tmp_path / "below"
+    below.mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    assert judged.evaluate(QRELS, "*.run", "AP RR").mean() == {"AP": 0.75, "RR": 0.75}
+    monkeypatch.chdir(below)
+    assert judged.evaluate(QRELS, "../*.run", "AP").system == tmp_path.name

@@ -28,6 +28,7 @@ __all__ = [
     "is_numeric",
     "mark_best",
     "query_table",
+    "sort_places",
     "split_estimate",
     "transpose",
 ]
@@ -297,9 +298,19 @@ def _sort_queries(
         keys = difference if difference is not None else _spreads(columns)
     else:
         raise UnknownName("column to sort by", name, ["query", "value", "difference", *columns])
-    known = [at for at in places if keys[at] is not None]
-    known.sort(key=lambda at: keys[at], reverse=sort.startswith("-"))  # type: ignore[arg-type,return-value]
-    return [*known, *(at for at in places if keys[at] is None)]
+    return sort_places(keys, descending=sort.startswith("-"))
+
+
+def sort_places(keys: Sequence[Value], *, descending: bool) -> list[int]:
+    """Return the places of values in their order; equal ones stay as they are, and what has no value comes last.
+
+    >>> sort_places([0.5, None, 2.0, float("nan"), 0.5], descending=True)
+    [2, 0, 4, 1, 3]
+    """
+    known = [at for at, key in enumerate(keys) if key is not None and key == key]  # noqa: PLR0124 - NaN
+    missing = sorted(set(range(len(keys))).difference(known))
+    known.sort(key=lambda at: keys[at], reverse=descending)  # type: ignore[arg-type,return-value]
+    return [*known, *missing]
 
 
 def _spreads(columns: Mapping[str, Sequence[Value]]) -> list[float]:

@@ -5,16 +5,33 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from judged.errors import Unreadable
 
-__all__ = ["UNPACKED_BYTES", "cache_folder", "check_size", "parse_yaml", "replace_file", "write_file"]
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = [
+    "UNPACKED_BYTES",
+    "cache_folder",
+    "check_size",
+    "parse_yaml",
+    "replace_file",
+    "standard_input",
+    "write_file",
+]
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+DRAFT, LONGEST_NAME = ".judged-draft", 100
+"""How the name of a draft ends, and how many characters of the name of its file it has."""
 
 UNPACKED_BYTES, UNPACKED_RATIO = 1 << 30, 200
 """A file may unpack to the larger of that many bytes and that many times its own size."""
@@ -36,20 +53,22 @@ def parse_yaml(content: str | bytes) -> Any:
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a draft beside `path` that takes its place, and its mode, when all is written and on disk.
+    """Open a draft next to `path` that takes its place, and its mode, when all is written and on disk.
 
-    The draft has a random name and is created anew, so nobody can put a link in its way. A symbolic link at `path`
-    itself is followed, and a pipe or a device is written to directly.
+    The draft has a random name and must not exist, so nobody can put a link in its way. Drafts of the same file whose
+    writers were killed are removed. A symbolic link at `path` itself is followed, and a pipe or a device is written
+    to directly.
     """
     final = path.resolve()
     if final.exists() and not final.is_file():
-        with final.open("wb") as file:
-            yield file
+        with final.open("wb") as device:
+            yield device
         return
-    draft = final.with_name(f".{final.name[:100]}.{secrets.token_hex(8)}")
+    _remove_abandoned(final)
     mode = stat.S_IMODE(final.stat().st_mode) if final.exists() else None
+    draft, file, lock = _open_draft(final, 0o666 if mode is None else 0o600)
     try:
-        with os.fdopen(os.open(draft, _CREATE, 0o666 if mode is None else 0o600), "wb") as file:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -58,6 +77,57 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
         draft.replace(final)
     finally:
         draft.unlink(missing_ok=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _open_draft(final: Path, mode: int) -> tuple[Path, BinaryIO, int | None]:
+    """Return a new draft, open to be written, and the descriptor whose lock says until it is closed that it is in use.
+
+    Before it is locked, another process may take the draft for an abandoned one and remove it: then there is another.
+    """
+    while True:
+        draft = final.with_name(f".{final.name[:LONGEST_NAME]}.{secrets.token_hex(8)}{DRAFT}")
+        file: BinaryIO = os.fdopen(os.open(draft, _CREATE, mode), "wb")
+        if fcntl is None:
+            return draft, file, None  # Windows replaces no file that is open, so the draft cannot stay locked
+        lock = os.dup(file.fileno())
+        _lock(lock, wait=True)
+        if os.fstat(lock).st_nlink:
+            return draft, file, lock
+        file.close()
+        os.close(lock)
+
+
+def _remove_abandoned(final: Path) -> None:
+    """Remove the drafts of a file that no process is writing."""
+    if fcntl is None:
+        return
+    beginning = f".{final.name[:LONGEST_NAME]}."
+    with suppress(OSError):  # a folder that may be written to need not be readable
+        for entry in os.scandir(final.parent):
+            random = entry.name.removeprefix(beginning).removesuffix(DRAFT)
+            if entry.name == f"{beginning}{random}{DRAFT}" and len(random) == 16:
+                _remove_unless_locked(Path(entry.path))
+
+
+def _remove_unless_locked(draft: Path) -> None:
+    with suppress(OSError):  # of another user, or renamed meanwhile
+        descriptor = os.open(draft, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            if _lock(descriptor):
+                draft.unlink()
+        finally:
+            os.close(descriptor)
+
+
+def _lock(descriptor: int, *, wait: bool = False) -> bool:
+    """Lock an open file until it is closed; return False if another process has, or if its disk knows no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
 
 
 def write_file(path: Path, content: str | bytes) -> None:
@@ -68,6 +138,14 @@ def write_file(path: Path, content: str | bytes) -> None:
             file.write(data)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def standard_input() -> BinaryIO:
+    """Return standard input as a stream of bytes; raise `Unreadable` if it is closed."""
+    if sys.stdin is None:  # as a shell's `<&-` leaves it
+        msg = "standard input is closed"
+        raise Unreadable(msg, hint="pipe a file into it, or give the path of the file instead of `-`")
+    return sys.stdin.buffer
 
 
 def check_size(unpacked: int, *, packed: int, label: str) -> None:

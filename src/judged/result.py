@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
+import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from judged._optional import need
 from judged._version import __version__
@@ -32,13 +35,12 @@ from judged.state import from_state, to_state
 from judged.storage import is_remote, read_bytes, write_bytes
 
 if TYPE_CHECKING:
-    import os
-
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
 __all__ = [
+    "FileStamp",
     "InputFile",
     "LazyTables",
     "ProtocolRecord",
@@ -46,6 +48,7 @@ __all__ = [
     "Result",
     "find_kind",
     "load",
+    "observe_files",
     "tabulate",
 ]
 
@@ -94,9 +97,30 @@ for _kind, _home in {
     RESULTS.add(_kind, _home)
 
 
+class FileStamp(NamedTuple):
+    """What changes when a file does: its device and inode, its size and its time of modification."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+    """In nanoseconds, as `st_mtime_ns` has it."""
+
+    @classmethod
+    def take(cls, file: str | os.PathLike[str] | int) -> FileStamp | None:
+        """Return the stamp of a path or a descriptor; None if it is not a regular file."""
+        try:
+            status = os.fstat(file) if isinstance(file, int) else Path(file).stat()
+        except (OSError, ValueError):
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
 @dataclass(frozen=True)
 class InputFile:
-    """A file that a result was made from."""
+    """A file that a result was made from, as it was when it was read."""
 
     role: str
     """`judgments`, `run`, `labels`, …"""
@@ -105,21 +129,66 @@ class InputFile:
     """The SHA-256 recorded when the result was saved."""
     system: str | None = None
     """The system that the file belongs to, if it is one system's."""
+    saved_changed: bool = False
+    """Whether the file had changed already when the result was saved."""
+    stamp: FileStamp | None = field(default=None, metadata={"saved": False})
+    """Taken before the file was read; None for what is not a file here, and for saved results."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file was no longer the one that was read when the result was made, or saved."""
+        now = FileStamp.take(self.path) if self.stamp is not None else None
+        return self.saved_changed or now not in {self.stamp, None}
 
     @property
     def sha256(self) -> str | None:
-        """The SHA-256 of the file, in hexadecimal; None for standard input and for what is not a file."""
-        if self.digest is not None or self.path == "-" or not Path(self.path).is_file():
-            return self.digest
-        import hashlib
+        """The SHA-256 of the bytes that were read, in hexadecimal.
 
-        with Path(self.path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        None for standard input, pipes, folders, patterns and URIs; and for a file that has changed or is gone, whose
+        bytes nobody has any more.
+        """
+        if self.digest is not None or self.stamp is None:
+            return self.digest
+        return _hash_file(self.path, self.stamp)
+
+    def to_state(self) -> dict[str, object]:
+        """Return what is saved: the digest, and whether there is none because the file has changed."""
+        return {
+            "$": "InputFile",
+            "role": self.role,
+            "path": self.path,
+            "digest": self.sha256,
+            "system": self.system,
+            "saved_changed": self.changed,
+        }
 
     def to_dict(self) -> dict[str, str | None]:
         """Return role, path and SHA-256, and the system if the file belongs to one."""
         system = {} if self.system is None else {"system": self.system}
         return {"role": self.role, "path": self.path, "sha256": self.sha256, **system}
+
+
+def observe_files(sources: Iterable[tuple[str, object]]) -> tuple[InputFile, ...]:
+    """Return the sources, each with its role, that are paths. Call it before they are read."""
+    return tuple(
+        InputFile(role, os.fsdecode(path), stamp=FileStamp.take(path))
+        for role, path in sources
+        if isinstance(path, str | os.PathLike)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _hash_file(path: str, stamp: FileStamp) -> str | None:
+    """Return the SHA-256 of a file, once for each; None if it is no longer the one of the stamp."""
+    import hashlib
+
+    try:
+        with Path(path).open("rb") as file:
+            same = FileStamp.take(file.fileno()) == stamp
+            digest = hashlib.file_digest(file, "sha256").hexdigest() if same else None
+            return digest if FileStamp.take(file.fileno()) == stamp else None
+    except OSError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -168,10 +237,16 @@ class Provenance:
             "machine": self.machine or _describe_machine(),
         }
 
-    def with_digests(self) -> Provenance:
-        """Return the same with the machine and the SHA-256 of every input file recorded."""
-        inputs = tuple(replace(file, digest=file.sha256) for file in self.inputs)
-        return replace(self, inputs=inputs, machine=self.machine or _describe_machine())
+    @property
+    def changes(self) -> tuple[Note, ...]:
+        """A warning for every input file that has changed since it was read."""
+        paths = dict.fromkeys(file.path for file in self.inputs if file.changed)
+        message = "changed after it was read: the numbers are of its earlier content"
+        return tuple(Note("changed-input", "warning", f"`{path}` {message}") for path in paths)
+
+    def with_machine(self) -> Provenance:
+        """Return the same with the machine recorded."""
+        return replace(self, machine=self.machine or _describe_machine())
 
 
 def _describe_machine() -> str:
@@ -244,7 +319,7 @@ class Result:
             "judged": self.provenance.version,
             **self.summary(),
             "provenance": self.provenance.to_dict(),
-            "notes": [note.to_dict() for note in self.notes],
+            "notes": [note.to_dict() for note in (*self.notes, *self.provenance.changes)],
             "tables": {name: to_records(tables[name]) for name in names},
         }
 
@@ -259,7 +334,7 @@ class Result:
         )
         if self.kind not in RESULTS:
             return document + "\n"
-        state = {**to_state(self), "provenance": to_state(self.provenance.with_digests())}
+        state = {**to_state(self), "provenance": to_state(self.provenance.with_machine())}
         return f'{document[:-2]},\n  "state": {msgspec.json.encode(state).decode()}\n}}\n'
 
     def save(self, path: str | os.PathLike[str]) -> None:

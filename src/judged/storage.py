@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from posixpath import dirname
 from typing import Any, NamedTuple
 
 from judged._optional import need
@@ -73,7 +74,7 @@ def write_bytes(uri: str | os.PathLike[str], content: bytes) -> None:
 
 
 def list_files(path: str) -> list[StoredFile]:
-    """Return the files of a path, a folder with all below it, or a pattern, in the order of their names.
+    """Return the files of a path, a folder with all below it, or a pattern of either, in the order of their names.
 
     Names that begin with `_` or `.` are those of other programs, such as Spark's `_SUCCESS`.
     """
@@ -81,7 +82,7 @@ def list_files(path: str) -> list[StoredFile]:
 
     with _explain(path):
         filesystem, place = _find(path)
-        folder = place if not has_pattern(path) else _PATTERN.split(place)[0].rpartition("/")[0]
+        folder = place if not has_pattern(path) else dirname(_PATTERN.split(place)[0]) or "."
         info = filesystem.get_file_info(folder)
         if info.type == FileType.NotFound:
             raise FileNotFoundError
@@ -90,16 +91,26 @@ def list_files(path: str) -> list[StoredFile]:
             found = filesystem.get_file_info(FileSelector(folder, recursive=True))
     prefix = path[: path.index(place)] if is_remote(path) and place in path else ""
     files = [
-        StoredFile(filesystem, each.path, f"{prefix}{each.path}", each.size or 0)
+        StoredFile(filesystem, each.path, f"{prefix}{each.path.removeprefix('./')}", each.size or 0)
         for each in sorted(found, key=lambda each: each.path)
         if each.type == FileType.File and not each.base_name.startswith(("_", "."))
     ]
     if has_pattern(path):
-        files = [file for file in files if fnmatchcase(file.path, place)]
+        files = [file for file in files if _matches(file.path, place)]
     if not files:
         msg = f"{path} holds no files"
         raise Unreadable(msg)
     return files
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """Return whether a file, or a folder that it is in, has the names of a pattern, one after the other.
+
+    >>> [_matches(path, "./*.run") for path in ("a.run", "b.run/part-0", "old/a.run")]
+    [True, True, False]
+    """
+    names, wanted = ([name for name in text.split("/") if name not in {"", "."}] for text in (path, pattern))
+    return len(names) >= len(wanted) and all(map(fnmatchcase, names, wanted))
 
 
 def _find(path: str) -> tuple[Any, str]:

@@ -434,6 +434,24 @@ def test_printing_a_dark_page_gives_black_on_white(show: Any, report: Path) -> N
     assert page.locator(".printed").is_visible()
 
 
+def test_without_the_extra_the_panels_of_figures_are_left_out(
+    visit: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """No figure, no empty place for one, and no heading that nothing follows; the tables are all there."""
+    monkeypatch.setattr("judged.report.vega.find_spec", lambda _name: None)
+    results, inputs = make_all(PLAIN)
+    chosen = {name: inputs[name] for name in ("qrels", "runs", "queries", "documents")}
+    titles = [f"result {at}" for at in range(len(results))]
+    path = tmp_path / "report.html"
+    path.write_text(render_report(results, titles=titles, **chosen), encoding="utf-8")
+    alone = "[...document.querySelectorAll('main h2')].filter((title) => !title.nextSibling || title.nextSibling.tagName === 'H2').map((title) => title.textContent)"
+    for view, page in visit(path):
+        assert page.locator("main figure, main .chart").count() == 0, view
+        assert page.evaluate(alone) == [], view
+        assert "As a figure" not in page.locator("main").inner_text(), view
+        assert "Distribution of values" not in page.locator("main").inner_text(), view
+
+
 def test_without_javascript_the_tables_are_there(open_report: Open, report: Path) -> None:
     """The file shows its leaderboard to readers without scripts."""
     page = open_report(report, java_script_enabled=False)

@@ -168,7 +168,7 @@ def test_queries_without_the_attribute_are_counted(invoke: Invoke, collection: P
         ((*BASIC, "--slice", "short.csv"), "1 columns, expected 2"),
         ((*BASIC, "--timings", "unit.csv"), "name the seconds one of milliseconds"),
         ((*BASIC, "--timings", "times.csv"), "times.csv:2: time is -0.001 seconds, expected a number from 0"),
-        ((*BASIC, "--picture", "picture.svg"), "needs `--timings FILE`"),
+        ((*BASIC, "--picture", "picture.svg"), "`--picture` has no effect without `--timings FILE`"),
         ((*BASIC, "--timings", "none.csv"), "none, expected times of systems"),
     ],
 )

@@ -87,7 +87,7 @@ def test_tuning_prints_the_held_out_score(folder: Path) -> None:
     ("options", "message"),
     [
         (("--weight", "bm25"), "expected NAME=NUMBER"),
-        (("--folds", "3"), "`--folds` is for tuning"),
+        (("--folds", "3"), "`--folds` has no effect without `--tune MEASURE`"),
         (("--tune", "RR"), "`--tune` needs `--qrels FILE`"),
         (("--tune", "RR", "--qrels", "qrels.txt", "--weight", "bm25=1"), "leave `--weight` out"),
         (("--method", "rff"), "did you mean `rrf`"),

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -122,8 +123,8 @@ def test_a_draft_follows_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """Even a link with the very name of the draft is not written through."""
     victim, target = tmp_path / "victim", tmp_path / "scores.csv"
     victim.write_text("precious", encoding="utf-8")
-    monkeypatch.setattr("judged.files.secrets.token_hex", lambda _: "guessed")
-    (tmp_path / ".scores.csv.guessed").symlink_to(victim)
+    monkeypatch.setattr("judged.files.secrets.token_hex", lambda _: "0123456789abcdef")
+    (tmp_path / ".scores.csv.0123456789abcdef.judged-draft").symlink_to(victim)
 
     with pytest.raises(FileExistsError):
         write_file(target, "new")
@@ -168,3 +169,37 @@ def test_termination_leaves_no_draft(tmp_path: Path) -> None:
         assert process.wait(20) == -signal.SIGTERM
 
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="signals of Unix")
+def test_a_draft_is_removed_once_its_writer_was_killed(tmp_path: Path) -> None:
+    """Not before: another process that writes the same file keeps its draft, and so do files of other names."""
+    others = {".out.csv.notes", ".other.csv.0123456789abcdef.judged-draft", ".out.csv.0.judged-draft"}
+    for name in others:
+        (tmp_path / name).touch()
+    with subprocess.Popen([sys.executable, "-c", SLOW], cwd=tmp_path, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        write_file(tmp_path / "out.csv", "first")
+        during = {found.name for found in tmp_path.iterdir()} - others - {"out.csv"}
+        process.kill()
+        process.wait(20)
+    write_file(tmp_path / "out.csv", "second")
+
+    assert [name[:9] for name in during] == [".out.csv."]
+    assert {found.name for found in tmp_path.iterdir()} == others | {"out.csv"}
+
+
+def test_writers_at_once_never_take_each_other_s_drafts(tmp_path: Path) -> None:
+    """Each is created, locked, and put in place while others look for abandoned ones."""
+    path = tmp_path / "out.csv"
+
+    def write(number: int) -> None:
+        for _ in range(50):
+            write_file(path, f"{number}" * 1000)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+
+    assert [found.name for found in tmp_path.iterdir()] == ["out.csv"]
+    assert len(set(path.read_text())) == 1

@@ -208,3 +208,102 @@ def test_nothing_is_named_where_lint_cannot_mend(
 
     assert refused.exit_code == 2
     assert "--fix" not in refused.stderr
+
+
+@pytest.mark.parametrize("pattern", ["parts/*", "parts", "*.run"])
+def test_files_that_overlap_are_refused_in_words(invoke: Invoke, collection: Path, pattern: str) -> None:
+    """The files of a pattern or a folder are parts of one run; the hint says how each is scored alone."""
+    (collection / "parts").mkdir()
+    for name in ("parts/1.run", "parts/2.run", "again.run"):
+        (collection / name).write_text((collection / "bm25.run").read_text())
+    result = invoke("score", "qrels.txt", pattern)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"Error: {pattern} cannot be scored: repeated-document" in result.stderr
+    assert "hint: its files are read as parts of one run; to score each, list them" in result.stderr
+
+
+HEADLESS = "three columns are read from a .tsv or .csv file whose first line names them: `query document "
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "content", "hint"),
+    [
+        ("qrels", "three.txt", b"q1 d1 1\nq1 d2 0\n", HEADLESS + "grade`"),
+        ("run", "three.txt", b"q1 d1 0.5\nq1 d2 0.25\n", HEADLESS + "score`"),
+        (
+            "qrels",
+            "train.txt",
+            b"2 qid:1 1:0.5 2:0.3\n1 qid:1 1:0.2\n",
+            "it looks like features for learning to rank",
+        ),
+        (
+            "run",
+            "train.txt",
+            b"2 qid:1 1:0.5 2:0.3\n1 qid:1 1:0.2\n",
+            "it looks like features for learning to rank",
+        ),
+        ("qrels", "sheet.xlsx", b"PK\3\4\x14\0\6\0", "save the sheet as CSV"),
+        ("run", "sheet.xlsx", b"PK\3\4\x14\0\6\0", "save the sheet as CSV"),
+        ("run", "tagless.run", b"q1 Q0 d1 1 2.5\nq1 Q0 d2 2 1.5\n", "the tag of the run, is missing"),
+        ("run", "some.qrels", b"q1 0 d1 1 x\nq1 0 d2 0 x\n", "it has the columns of judgments"),
+        ("run", "words.txt", b"once upon\na time\n", None),
+        ("qrels", "words.txt", b"once upon a time\nthere was a king\n", None),
+    ],
+)
+def test_a_hint_proposes_what_helps(
+    invoke: Invoke, collection: Path, role: str, name: str, content: bytes, hint: str | None
+) -> None:
+    """A cleaned copy is proposed only where it would hold something; and what is proposed of lint then works."""
+    (collection / name).write_bytes(content)
+    files = [name, "bm25.run"] if role == "qrels" else ["qrels.txt", name]
+    result = invoke("score", *files)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--fix" not in result.stderr
+    assert ("hint:" in result.stderr) == (hint is not None)
+    assert (hint or "") in result.stderr
+
+
+def test_three_columns_with_a_header_are_read_as_the_hint_says(invoke: Invoke, collection: Path) -> None:
+    """Judgments and a run."""
+    (collection / "three.tsv").write_text("query\tdocument\tgrade\nq1\td1\t1\n")
+    (collection / "three.csv").write_text("query,document,score\nq1,d1,2.5\n")
+    result = invoke("score", "three.tsv", "three.csv", "-m", "RR", "--format", "csv")
+
+    assert result.stdout.splitlines()[1] == "three,1.0"
+
+
+@pytest.mark.parametrize("name", ["empty.qrels", "folder/none.txt"])
+def test_an_empty_file_is_called_as_it_was_given(invoke: Invoke, collection: Path, name: str) -> None:
+    """Not by its stem, which `empty` would be for both the file and what is wrong with it."""
+    (collection / "folder").mkdir()
+    (collection / name).touch()
+
+    assert (
+        f"Error: {name} cannot be scored\n  {name}: holds no judgments"
+        in invoke("score", name, "bm25.run").stderr
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("score", "qrels.txt", "bm25.run", "--per-query"),
+        ("score", "qrels.txt", "bm25.run", "-o", "report.html"),
+        ("compare", "qrels.txt", "bm25.run", "dense.run", "--per-query"),
+        ("gate", "qrels.txt", "bm25.run", "--baseline", "dense.run"),
+        ("explain", "qrels.txt", "bm25.run", "-m", "AP", "--query", "q1"),
+    ],
+    ids=lambda arguments: f"{arguments[0]} {arguments[-1]}",
+)
+def test_texts_of_other_queries_are_noted(
+    invoke: Invoke, collection: Path, arguments: tuple[str, ...]
+) -> None:
+    """With an id of the file and one of the queries; where one of them matches, nothing is said."""
+    (collection / "others.tsv").write_text("topic-1\tfirst\ntopic-2\tsecond\n")
+    (collection / "some.tsv").write_text("topic-1\tfirst\nq1\tsecond\n")
+    message = "none of the ids in `--queries` (such as `topic-1`) is that of a query (such as `q1`)"
+
+    assert f"Warning: {message}" in invoke(*arguments, "--queries", "others.tsv").stderr
+    assert message not in invoke(*arguments, "--queries", "some.tsv").stderr

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+import judged
+
 Invoke = Callable[..., Result]
 COMPARE = ("compare", "qrels.txt", "bm25.run", "dense.run")
 SCORE = ("score", "qrels.txt", "bm25.run", "dense.run")
@@ -199,3 +201,28 @@ def test_formulas_are_escaped_on_request(invoke: Invoke, collection: Path) -> No
     escaped = invoke(*command, "--escape-formulas", "-o", "sum.tsv")
     assert escaped.stdout.splitlines()[1] == "sum,'=1+1,AP,1.0"
     assert (collection / "sum.tsv").read_text().splitlines()[1] == "sum\t'=1+1\tAP\t1.0"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("score", "qrels.txt", "bm25.run", "-o", "report.html"),
+        ("compare", "qrels.txt", "bm25.run", "dense.run", "-o", "report.html"),
+        ("gate", "qrels.txt", "bm25.run", "--baseline", "dense.run", "-o", "report.html"),
+        ("report", "saved.json", "-o", "report.html"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_report_without_figures_is_announced(
+    invoke: Invoke, collection: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    """With the command that adds them; and not where figures are drawn."""
+    judged.evaluate(str(collection / "qrels.txt"), str(collection / "bm25.run"), "AP").save("saved.json")
+    missing = "Note: report.html has no figures: `pip install vl-convert-python` (part of the extra `report`)"
+    with monkeypatch.context() as patch:
+        patch.setattr("judged.report.vega.find_spec", lambda _name: None)
+        without = invoke(*arguments)
+
+    assert missing in without.stderr
+    assert '"figures":false' in (collection / "report.html").read_text()
+    assert missing not in invoke(*arguments).stderr

@@ -95,7 +95,7 @@ def test_judgments_given_as_a_run_are_recognised() -> None:
         "  some.qrels:1: 4 columns, expected 6\n"
         "  some.qrels:2: 4 columns, expected 6\n"
         "\n"
-        "hint: four columns are judgments: were the two files given in the wrong order?"
+        "hint: it has the columns of judgments: were the two files given in the wrong order?"
     )
 
 

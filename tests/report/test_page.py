@@ -10,6 +10,7 @@ import re
 import struct
 import subprocess
 from html import unescape
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from shutil import which
@@ -27,7 +28,7 @@ from judged.report.packing import Numbers, escape_script, pack
 from judged.report.page import make_policy, read_script, render_report
 from judged.report.pages import PAGES
 from judged.report.subject import make_subjects
-from judged.report.vega import find_cache, load_engine
+from judged.report.vega import load_engine
 from judged.result import RESULTS
 from support.report_results import HOSTILE, make_all, make_comparison, make_runs, make_sessions
 
@@ -262,21 +263,20 @@ def test_without_the_extra_the_file_has_no_figures(monkeypatch: pytest.MonkeyPat
     assert 'data-block="engine"' not in page
 
 
-def test_the_engine_is_bundled_once_and_a_damaged_copy_is_replaced(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The cached script is used as long as it is whole."""
-    bundled = []
+def test_the_engine_is_that_of_the_installed_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing in a cache folder takes its place, and nothing is kept there."""
+    converter = pytest.importorskip("vl_convert")
     monkeypatch.setenv("JUDGED_CACHE", str(tmp_path))
-    monkeypatch.setattr("judged.report.vega._bundle", lambda: bundled.append(1) or "script")
-    first = load_engine()
-    load_engine()
-    (copy,) = find_cache().iterdir()
-    copy.write_text(copy.read_text().replace("script", "damage"))
-    last = load_engine()
+    planted = "alert(1)"
+    digest = hashlib.sha256(planted.encode()).hexdigest()
+    (tmp_path / f"vega-{version('vl-convert-python')}.js").write_text(f"// sha256 {digest}\n{planted}")
+    page = render_report([make_comparison(make_runs(systems=2, queries=6))])
+    engine = load_engine()
 
-    assert len(bundled) == 2
-    assert first == last
+    assert engine is not None
+    assert engine.script == f"(()=>{{{converter.javascript_bundle()}}})();"
+    assert planted not in page
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize("name", CHARTS)

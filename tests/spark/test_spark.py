@@ -521,3 +521,38 @@ def test_connect_scores_the_same(files: dict[str, Path], expected: judged.Evalua
 
     assert ended.returncode == 0, ended.stderr[-2000:]
     assert ended.stdout.splitlines()[-2:] == [str(expected.mean())] * 2
+
+
+LOCAL = """
+import sys
+import judged
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+frame = spark.read.parquet(sys.argv[1])
+print(judged.evaluate({"q1": {"a": 1}}, frame, "RR").mean())
+print(spark.sparkContext.pythonExec)
+"""
+
+
+def test_a_local_session_is_run_by_the_python_of_the_script(tmp_path: Path) -> None:
+    """Although another `python3` is first on the path; what others run in the session keeps its own."""
+    other = tmp_path / "python3"
+    other.write_text("#!/bin/sh\nexit 3\n")
+    other.chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK")}
+    environment = {**kept, "PATH": f"{tmp_path}:{os.environ['PATH']}", "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            LOCAL,
+            str(write([("q1", "b", 2.0), ("q1", "a", 1.0)], tmp_path / "run.parquet")),
+        ],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+    assert done.stdout.splitlines() == ["{'RR': 0.5}", "python3"], done.stderr

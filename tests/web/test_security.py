@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
+from starlette.applications import Starlette
 
 import judged
 from judged.errors import BadProtocol
 from judged.report.subject import Sources, make_subjects
+from judged.web.app import Viewer
 from judged.web.guard import Limits
 from judged.web.live import Folder, Live
 from judged.web.serve import make_server
@@ -310,13 +314,46 @@ def test_streams_of_changes_are_bounded(results: Path) -> None:
         opened = [socket.create_connection(("127.0.0.1", viewer.port), timeout=10) for _ in range(3)]
         for one in opened:
             one.sendall(request)
-        wait_for(lambda: viewer.server.viewer._streams == 3)
+        wait_for(lambda: len(viewer.server.viewer._streams) == 3)
         answer = viewer.ask("/events")
 
         assert (answer.status, answer.headers["retry-after"]) == (503, "10")
         for one in opened:
             one.close()
-        wait_for(lambda: viewer.server.viewer._streams == 0)
+        wait_for(lambda: not viewer.server.viewer._streams)
+
+
+def test_streams_that_begin_at_once_are_bounded_too(results: Path) -> None:
+    """However many are asked for before the first has begun; and one whose reader leaves at once is not counted for ever."""
+    viewer = Viewer(Live(Folder(results)), title="results", limits=Limits(streams=4))
+    statuses: list[int] = []
+
+    async def open_stream(application: Starlette, gone: asyncio.Event) -> None:
+        """Read a stream until the reader is gone; the last of forty answers lets all readers go."""
+
+        async def receive() -> dict[str, object]:
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+            if len(statuses) == 40:
+                gone.set()
+
+        scope = {"type": "http", "method": "GET", "path": "/events", "query_string": b"", "headers": []}
+        await application(scope, receive, send)
+
+    async def open_all(*, leave_at_once: bool) -> None:
+        gone, application = asyncio.Event(), viewer.application()
+        if leave_at_once:
+            gone.set()
+        await asyncio.gather(*(open_stream(application, gone) for _ in range(40)))
+
+    asyncio.run(open_all(leave_at_once=False))
+    assert sorted(statuses) == [200] * 4 + [503] * 36
+    asyncio.run(open_all(leave_at_once=True))
+    assert not viewer._streams
 
 
 def send_until_closed(opened: socket.socket, data: bytes, seconds: float = 10) -> float:

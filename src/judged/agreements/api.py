@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from os import PathLike, fspath
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from judged.measures.measure import Measure
 from judged.problem import Note, Problem
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
-from judged.result import InputFile, Provenance
+from judged.result import InputFile, Provenance, observe_files
 from judged.stats.outcome import Undefined
 from judged.stats.paired import check_level
 from judged.stats.prediction_powered import describe_small_sample
@@ -62,6 +61,7 @@ def agreement(
         (5, 1, 0.6154)
     """
     check_level(level)
+    inputs = _list_inputs(labels, human, judges or {}, runs or {})
     people, machine = read_grades(human), read_grades(labels)
     if people.name == machine.name:  # objects in memory have no name
         machine, people = replace(machine, name="labels"), replace(people, name="human")
@@ -92,7 +92,7 @@ def agreement(
         resamples=resamples,
         seed=seed,
         provenance=Provenance(
-            inputs=_list_inputs(labels, human, judges or {}, runs or {}),
+            inputs=inputs,
             settings={"threshold": threshold, "level": level, "resamples": resamples, "seed": seed},
         ),
     )
@@ -106,9 +106,7 @@ def _list_inputs(
     """Return the inputs that are files."""
     sources: list[tuple[str, object]] = [("labels", labels), ("human", human)]
     sources += [("judge", judge) for judge in judges.values()] + [("run", run) for run in runs.values()]
-    return tuple(
-        InputFile(role, fspath(source)) for role, source in sources if isinstance(source, str | PathLike)
-    )
+    return observe_files(sources)
 
 
 def _collect_panel(judges: Sequence[Grades]) -> dict[str, tuple[Grade | None, ...]]:

@@ -14,7 +14,7 @@ from judged.checks.batch import COLUMNS, Batch, Stretch, cut_text
 from judged.checks.queries import find_repeats
 from judged.checks.rows import find_not_utf8
 from judged.errors import BadInput, JudgedError
-from judged.io.open import BOM, is_file
+from judged.io.open import BOM, File, is_file
 from judged.io.sniff import Kind as Role
 from judged.io.table import open_path
 from judged.io.trec import read_line_text
@@ -34,6 +34,8 @@ FIXABLE = frozenset(
     {"few-columns", "not-a-number", "score-nan", "not-finite", "repeated-document", "conflicting-grades"}
 )
 """The codes of problems that a cleaned copy no longer has."""
+HEAD = 1 << 20
+"""Bytes of a file that show whether a copy would hold anything."""
 _FEED = 10
 
 
@@ -71,8 +73,17 @@ def is_fixable(error: BadInput, path: str, role: Role) -> bool:
     """Return whether a cleaned copy of a file would have none of the problems for which it was refused."""
     if error.hint is not None or not set(error.counts) <= FIXABLE:
         return False  # a hint says what is wrong with the file as a whole
+    if not Path(path).is_file():
+        return False  # several files, a pipe that was read, or standard input: there is nothing to copy from
     found = open_path(path, SCHEMAS[role])
-    return isinstance(found, tuple) and found[1].name == "trec"
+    return isinstance(found, tuple) and found[1].name == "trec" and _keeps_something(found[0], role)
+
+
+def _keeps_something(file: File, role: Role) -> bool:
+    """Return whether a copy would have a row, by the beginning of the file."""
+    head = bytes(file.content[:HEAD])
+    text = np.frombuffer(head[: head.rfind(b"\n") + 1] or head, dtype=np.uint8)
+    return any(clean(text, role=role, policy="best", changes=Changes()))
 
 
 def fix(

@@ -20,7 +20,7 @@ from judged.errors import BadInput, JudgedError
 from judged.io.sniff import Kind as Role
 from judged.kernels.segments import Flags
 from judged.problem import Place
-from judged.result import InputFile, Provenance
+from judged.result import Provenance, observe_files
 from judged.tables.inputs import JudgmentsLike, RunLike
 
 __all__ = ["lint"]
@@ -43,6 +43,8 @@ def lint(
     >>> [(finding.code, str(finding.problems[0])) for _, finding in report]
     [('conflicting-grades', 'judgments:2: document `d1` of query `q1` has grade 2, and 1 at judgments:1')]
     """
+    sources = _list_sources(runs)
+    inputs = observe_files([("judgments", qrels), *(("run", run) for run in sources)])
     grades = Grades()
     judgments = _survey(qrels, "judgments", "judgments", grades, intents=intents)
     grades.close()
@@ -52,7 +54,6 @@ def lint(
             place = Place(judgments.findings.file)
             judgments.findings.add_at("empty", place, "holds no judgments")
     files = [_report(judgments)]
-    sources = _list_sources(runs)
     for number, run in enumerate(sources, 1):
         if progress is not None:
             progress(number, len(sources) + 1)
@@ -65,7 +66,7 @@ def lint(
             if other is not None:
                 _check_queries_of_one_file(seen, other)
         files.append(_report(seen))
-    return LintReport(tuple(files), _provenance(qrels, sources))
+    return LintReport(tuple(files), Provenance(inputs=inputs))
 
 
 def _list_sources(runs: Iterable[RunLike | Sequence[str | os.PathLike[str]]]) -> list[RunLike]:
@@ -179,9 +180,3 @@ def _check_queries_of_one_file(run: Survey, judgments: Survey) -> None:
 
 def _report(seen: Survey | FileReport) -> FileReport:
     return seen if isinstance(seen, FileReport) else seen.findings.report(seen.rows)
-
-
-def _provenance(qrels: object, runs: Sequence[object]) -> Provenance:
-    given = [("judgments", qrels), *(("run", run) for run in runs)]
-    paths = [(role, source) for role, source in given if isinstance(source, (str, os.PathLike))]
-    return Provenance(inputs=tuple(InputFile(role, os.fspath(path)) for role, path in paths))

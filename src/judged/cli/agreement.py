@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -21,6 +22,8 @@ __all__ = ["command"]
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "html", "parquet")
 DEFAULT_MEASURE = "nDCG@10"
 SESSION_MEASURES = "CG@last SRE@last"
+RANKED = ("RUN", "--sessions")
+"""What is ranked by measures."""
 EXAMPLES = """\b
 Examples:
   judged agreement labels.jsonl human.qrels
@@ -52,7 +55,8 @@ Examples:
     help="Rank the systems of these traces, in place of RUNs; may be repeated.",
 )
 @measure_option(
-    f"Measures that rank systems.  [default: {DEFAULT_MEASURE}; with --sessions {SESSION_MEASURES}]"
+    f"Measures that rank systems.  [default: {DEFAULT_MEASURE}; with --sessions {SESSION_MEASURES}]",
+    needs=RANKED,
 )
 @click.option(
     "--threshold",
@@ -73,7 +77,7 @@ Examples:
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @output_options(FORMATS, note=" (.svg, .png and .pdf draw the confusion of grades)")
-@protocol_options
+@partial(protocol_options, needs=RANKED)
 def command(
     *,
     labels: str,

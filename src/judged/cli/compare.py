@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judged.cli.effects import ALL_TABLES, dependent_option
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     comparison_options,
@@ -76,26 +77,30 @@ Examples:
     metavar="FILE",
     help="Attributes of queries (CSV, TSV, JSONL): also compare by slice, and test whether differences depend on it.",
 )
-@click.option(
+@dependent_option(
     "--timings",
+    needs=(*ALL_TABLES, "--picture"),
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Raw times, a table of any format with columns `system` and `seconds` or `milliseconds`: adds latency.",
 )
-@click.option(
+@dependent_option(
     "--picture",
+    needs="--timings FILE",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE.svg",
     help="With --timings: also draw accuracy, diversity and latency.",
 )
-@click.option(
+@dependent_option(
     "--also",
+    needs=ALL_TABLES,
     multiple=True,
     type=click.Choice(ALSO),
     help="Also run an extra test of all systems; may be repeated.",
 )
-@click.option(
+@dependent_option(
     "--rope",
+    needs="--also bayesian|equivalence|power",
     type=click.FloatRange(min=0),
     default=0.01,
     show_default=True,
@@ -144,9 +149,6 @@ def command(
     named = named_runs(runs)
     check_standard_input([qrels, *(run.path for run in named)])
     _check_names([run.name for run in named], baselines)
-    if picture and not timings:
-        msg = "`--picture` shows accuracy against latency, and needs `--timings FILE`"
-        raise click.UsageError(msg)
     for path in filter(None, (picture, diagram)):
         check_picture_path(path)
     attributes = read_attributes(slices) if slices else None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from judged.cli.progress import Progress
 from judged.errors import JudgedError
+from judged.files import standard_input
 
 __all__ = ["command"]
 
@@ -55,7 +54,7 @@ def command(
     from judged.io.read import read_judgments, read_run
     from judged.io.write import write_judgments, write_run
 
-    content, name = (sys.stdin.buffer.read(), "stdin") if source == "-" else (source, None)
+    content, name = (standard_input().read(), "stdin") if source == "-" else (source, None)
     with Progress("Converting"):
         if (kind or _kind(content, source, read_as)) == "judgments":
             judgments = read_judgments(content, format=read_as, name=name, intents=intents)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.blocks import Display
+from judged.cli.effects import dependent_option
 from judged.cli.inputs import InputPath, check_standard_input, named_runs
 from judged.cli.options import output_options, protocol_options, queries_option, read_query_texts
 from judged.cli.output import OutputOptions, emit
@@ -51,8 +52,9 @@ Examples:
     " of another tool's values for every query. Repeat it to compare two profiles with each other.",
 )
 @click.option("--published", metavar="NUMBER", help="Find conventions that give this number.")
-@click.option(
+@dependent_option(
     "--changes",
+    needs=("--published NUMBER", "--against FILE"),
     type=click.IntRange(0, 5),
     default=None,
     show_default="3, and 2 for a file",

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.convert import FORMATS
+from judged.cli.effects import dependent_option
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.output import OutputOptions, emit, print_line
 from judged.errors import JudgedError, UnknownName
+from judged.files import standard_input
 
 if TYPE_CHECKING:
     from judged.retrieve.tuning import FusionTuning
@@ -65,26 +67,50 @@ Examples:
     "--depth", type=click.IntRange(min=1), metavar="N", help="Keep the first N documents of each query."
 )
 @click.option("--tune", metavar="MEASURE", help="Tune the weights for a measure; needs --qrels.")
-@click.option("--qrels", type=InputPath(), help="Judgments to tune the weights on.")
-@click.option("--folds", type=click.IntRange(min=2), help="Folds of cross-validation.  [default: 5]")
-@click.option(
+@dependent_option(
+    "--qrels", needs="--tune MEASURE", type=InputPath(), help="Judgments to tune the weights on."
+)
+@dependent_option(
+    "--folds",
+    needs="--tune MEASURE",
+    type=click.IntRange(min=2),
+    help="Folds of cross-validation.  [default: 5]",
+)
+@dependent_option(
     "--train",
+    needs="--tune MEASURE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Training queries, an id on each line, in place of folds; the other queries are held out.",
 )
-@click.option(
+@dependent_option(
     "--search",
+    needs="--tune MEASURE",
     type=click.Choice(["grid", "swarm"]),
     default="grid",
     show_default=True,
     help="Search a grid of weights, or by a particle swarm.",
 )
-@click.option("--step", type=float, default=0.1, show_default=True, help="Distance of the grid's weights.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@click.option(
+@dependent_option(
+    "--step",
+    needs=[("--tune MEASURE",), ("--search grid",)],
+    type=float,
+    default=0.1,
+    show_default=True,
+    help="Distance of the grid's weights.",
+)
+@dependent_option(
+    "--seed",
+    needs="--tune MEASURE",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Random seed.",
+)
+@dependent_option(
     "--report",
     "reports",
+    needs="--tune MEASURE",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -130,7 +156,6 @@ def command(
     check_standard_input([run.path for run in named])
     settings = _read_parameters(parameters)
     if tune is None:
-        _refuse_tuning_options(qrels, folds, train, reports)
         given = _read_numbers(weights, "--weight") or None
         fused = fuse(
             _read(named),
@@ -173,13 +198,12 @@ def command(
 
 
 def _read(named: list[Input]) -> dict[str, Run]:
-    import sys
     from dataclasses import replace
 
     from judged.io.read import read_run
 
     sources = {
-        run.name: (sys.stdin.buffer.read() if run.path == "-" else run.path, run.label) for run in named
+        run.name: (standard_input().read() if run.path == "-" else run.path, run.label) for run in named
     }
     return {
         name: replace(read_run(source, name=label), name=name) for name, (source, label) in sources.items()
@@ -211,15 +235,6 @@ def _read_numbers(texts: tuple[str, ...], option: str) -> dict[str, float]:
             msg = f"`{option} {text}` has no name and number, expected NAME=NUMBER"
             raise JudgedError(msg)
     return found
-
-
-def _refuse_tuning_options(
-    qrels: str | None, folds: int | None, train: Path | None, reports: tuple[Path, ...]
-) -> None:
-    for name, value in (("--qrels", qrels), ("--folds", folds), ("--train", train), ("--report", reports)):
-        if value:
-            msg = f"`{name}` is for tuning, and needs `--tune MEASURE`"
-            raise click.UsageError(msg)
 
 
 def _write(

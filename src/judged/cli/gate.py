@@ -5,7 +5,7 @@ A gate is described by the command line, or several by a YAML file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 from click.core import ParameterSource
 
+from judged.cli.effects import dependent_option
 from judged.cli.inputs import InputPath, check_standard_input, named_runs, refuse_inputs, split_name
 from judged.cli.options import (
     measure_option,
@@ -22,7 +23,14 @@ from judged.cli.options import (
     queries_option,
     read_query_texts,
 )
-from judged.cli.output import check_extension, print_notes, print_protocols, separate_notes, to_screen
+from judged.cli.output import (
+    check_extension,
+    check_texts,
+    print_notes,
+    print_protocols,
+    separate_notes,
+    to_screen,
+)
 from judged.errors import BadProtocol, JudgedError
 from judged.files import write_file
 
@@ -118,8 +126,9 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
     show_default=True,
     help="Student's paired t-test, or sign-flip randomisation.",
 )
-@click.option(
+@dependent_option(
     "--seed",
+    needs="--test randomisation",
     type=int,
     metavar="N",
     default=0,
@@ -211,7 +220,7 @@ def command(
     display = Display(digits=output.digits, texts=read_query_texts(texts))
     for path, kind in formats.items():
         write_file(path, render(kind, display))
-    _print_result(gates, render(output.format, to_screen(display)), output)
+    _print_result(gates, render(output.format, to_screen(display)), output, display.texts)
     code = exit_code(gates, INCONCLUSIVE if chosen is None else chosen)
     if code:
         raise click.exceptions.Exit(code)
@@ -305,13 +314,18 @@ def _render_report(gates: Sequence[Gated], display: Display) -> str:
     return render_report([first, *reports[1:]], queries=display.texts or None, command=describe_command())
 
 
-def _print_result(gates: Sequence[Gated], text: str, output: OutputOptions) -> None:
+def _print_result(gates: Sequence[Gated], text: str, output: OutputOptions, texts: Mapping[str, str]) -> None:
     """Print the rendered gates, their protocols and notes; what puts all numbers in doubt comes first."""
     from judged.gates.result import GateReport
     from judged.problem import split_doubts
 
     reports = [gate for gate in gates if isinstance(gate, GateReport)]
-    doubts, others = split_doubts(dict.fromkeys(note for report in reports for note in report.notes))
+    notes = (
+        note
+        for report in reports
+        for note in (*report.notes, *report.provenance.changes, *check_texts(report, texts))
+    )
+    doubts, others = split_doubts(dict.fromkeys(notes))
     print_notes(doubts, verbose=output.verbose)
     click.echo(text, nl=False)
     if not output.quiet:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judged.cli.effects import dependent_option
 from judged.cli.options import add_options, output_options
 from judged.cli.output import OutputOptions, emit, split_output
 from judged.cli.progress import Progress
@@ -163,18 +164,21 @@ def dataset_options(command: Callable[..., None]) -> Callable[..., None]:
     default="",
     help="Loops to measure: `closed`, `open`, or both.",
 )
-@click.option(
+@dependent_option(
     "--clients",
+    needs="--load closed",
     type=Several(int, "whole numbers"),
     help=f"Clients of the closed loops.  [default: {','.join(map(str, CLIENTS))}]",
 )
-@click.option(
+@dependent_option(
     "--rates",
+    needs="--load open",
     type=Several(float, "numbers"),
     help=f"Rates of the open loops, as shares of capacity.  [default: {','.join(map(str, LOADS))}]",
 )
-@click.option(
+@dependent_option(
     "--seconds",
+    needs="--load LIST",
     type=click.FloatRange(0, min_open=True),
     default=2.0,
     show_default=True,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import io
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from judged.cli.effects import dependent_option
 from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input
 from judged.cli.progress import Progress
+from judged.files import standard_input
 
 if TYPE_CHECKING:
     from judged.errors import BadInput
@@ -34,9 +35,10 @@ Examples:
 @click.command("lint", epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
 @click.argument("runs", metavar="[RUN]...", nargs=-1, type=InputPath())
-@click.option(
+@dependent_option(
     "--format",
     "kind",
+    excludes=("--quiet",),
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
@@ -57,7 +59,7 @@ Examples:
     help="File for a cleaned copy: give one for each RUN, or one for QRELS and then one for each RUN.",
 )
 @click.option("--intents", is_flag=True, help="Read the second column of TREC judgments as intents.")
-@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
+@dependent_option("--force", needs="--fix", is_flag=True, help="Overwrite FILE if it exists.")
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code is the answer.")
 def command(
@@ -117,7 +119,7 @@ def _content(path: str) -> Any:
     """Return the path, or the content of standard input, which may be read more than once."""
     if path != STANDARD_INPUT:
         return path
-    content = io.BytesIO(sys.stdin.buffer.read())
+    content = io.BytesIO(standard_input().read())
     content.name = "standard input"
     return content
 

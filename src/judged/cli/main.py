@@ -138,22 +138,10 @@ class Commands(click.Group):
         """Run the command, and turn the library's errors into those of the command line."""
         try:
             return super().invoke(ctx)
-        except JudgedError as error:
-            _add_fix(error, ctx)
-            raise UserError(error) from error
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except BrokenPipeError:
-            _discard_output()
-            raise click.exceptions.Exit(CLOSED) from None
-        except OSError as error:
-            raise FileError(error) from error
-        except MemoryError as error:
-            raise UserError(TooLarge()) from error
         except Exception as error:
-            if _was_interrupted(error):
-                raise click.Abort from error
-            raise InternalError(error, debug=_debug(ctx)) from error
+            raise _translate(error, ctx) from error
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run the whole program and leave with its exit code."""
@@ -162,12 +150,10 @@ class Commands(click.Group):
             return run(args, *rest, standalone_mode=False, **extra)
         try:
             code = run(args, *rest, standalone_mode=False, **extra)
-        except click.Abort:
-            click.echo("interrupted", err=True)
-            sys.exit(INTERRUPTED)
-        except click.ClickException as error:
-            _show(error)
-            sys.exit(error.error.exit_code if isinstance(error, UserError) else error.exit_code)
+        except (click.ClickException, click.Abort) as error:
+            sys.exit(_report(error))
+        except Exception as error:  # noqa: BLE001 - such as a full disk while the help is printed
+            sys.exit(_report(_translate(error, None)))
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -206,15 +192,39 @@ def main() -> NoReturn:
     sys.exit(0)  # `judged.main` never returns; this tells type checkers so
 
 
-def _show(error: click.ClickException) -> None:
-    """Print an error; what it quotes from files is escaped and cut."""
-    text = StringIO()
-    error.show(text)
-    click.echo(to_message(text.getvalue()), err=True, nl=False)
+def _translate(error: Exception, ctx: click.Context | None) -> Exception:
+    """Return the error of the command line that stands for an error of the library, of a file, or of judged itself."""
+    match error:
+        case JudgedError():
+            _add_fix(error, ctx)
+            return UserError(error)
+        case BrokenPipeError():
+            _discard_output()
+            return click.exceptions.Exit(CLOSED)
+        case OSError():
+            return FileError(error)
+        case MemoryError():
+            return UserError(TooLarge())
+    return click.Abort() if _was_interrupted(error) else InternalError(error, debug=_debug(ctx))
 
 
-def _debug(ctx: click.Context) -> bool:
-    return bool(ctx.params.get("debug")) or os.environ.get("JUDGED_DEBUG", "") not in {"", "0"}
+def _report(error: Exception) -> int:
+    """Print an error, and return its exit code; what it quotes from files is escaped and cut."""
+    match error:
+        case click.exceptions.Exit():
+            return error.exit_code
+        case click.ClickException():
+            text = StringIO()
+            error.show(text)
+            click.echo(to_message(text.getvalue()), err=True, nl=False)
+            return error.error.exit_code if isinstance(error, UserError) else error.exit_code
+    click.echo("interrupted", err=True)
+    return INTERRUPTED
+
+
+def _debug(ctx: click.Context | None) -> bool:
+    asked = ctx is not None and bool(ctx.params.get("debug"))
+    return asked or os.environ.get("JUDGED_DEBUG", "") not in {"", "0"}
 
 
 def _was_interrupted(error: BaseException | None) -> bool:
@@ -224,9 +234,9 @@ def _was_interrupted(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _add_fix(error: JudgedError, ctx: click.Context) -> None:
+def _add_fix(error: JudgedError, ctx: click.Context | None) -> None:
     """Name the command that mends a refused file, where there is one."""
-    if not isinstance(error, BadInput):
+    if not isinstance(error, BadInput) or ctx is None:
         return
     from judged.cli.inputs import INPUTS
     from judged.cli.lint import suggest_fix

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judged.cli.effects import dependent_option
 from judged.errors import BadMeasure, UnknownName
 from judged.profiles.profile import PROFILES
 
@@ -59,8 +60,9 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     show_default=True,
     help="Format of the output.",
 )
-@click.option(
+@dependent_option(
     "--profile",
+    excludes=("NAME|WORDS",),
     type=click.Choice(list(PROFILES)),
     help="List the measures of another tool instead, and how it computes them.",
 )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import click
 
 from judged.blocks import Display
+from judged.cli.effects import TABLES, TEXTS, Needs, dependent_option
 from judged.cli.output import FORMATS, OutputOptions
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Convention, Protocol
@@ -35,9 +36,13 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., object])
 Command: TypeAlias = Callable[..., None]
 
+DRAWN = ("--test randomisation|bootstrap",)
+"""The tests that draw at random."""
 
-FORMULAS = click.option(
+
+FORMULAS = dependent_option(
     "--escape-formulas",
+    needs=("--format csv|tsv", "-o FILE.csv|.tsv"),
     is_flag=True,
     help="Put an apostrophe before CSV and TSV cells that a spreadsheet would run as formulas.",
 )
@@ -99,8 +104,9 @@ def output_options(
                 type=click.Path(dir_okay=folder, path_type=Path),
                 help=f"Also write FILE, in the format of its extension{note}; may be repeated.",
             ),
-            click.option(
+            dependent_option(
                 "--digits",
+                needs=TABLES,
                 type=click.IntRange(0, 17),
                 default=4,
                 show_default=True,
@@ -112,9 +118,10 @@ def output_options(
                 is_flag=True,
                 help="Print neither notes nor progress on standard error, apart from what puts all numbers in doubt.",
             ),
-            click.option(
+            dependent_option(
                 "-v",
                 "--verbose",
+                excludes=("--quiet",),
                 is_flag=True,
                 help="Print the protocol in full, and every system that a note is about.",
             ),
@@ -125,8 +132,18 @@ def output_options(
     return decorate
 
 
-def query_options(unit: str = "query") -> Callable[[Command], Command]:
-    """Add the options that show single queries; the command receives `display`."""
+def query_options(unit: str = "query", *, systems: bool = False) -> Callable[[Command], Command]:
+    """Add the options that show single queries; the command receives `display`.
+
+    With `systems`, `--sort` is of systems where no queries are shown.
+    """
+    shown = f"--per-{unit}"
+    listed = [(shown,), TABLES]
+    sorting = f"With {shown}: sort by `query`, `value`, `difference` or the name of a column"
+    if systems:
+        sorting = (
+            f"Sort systems by a measure or by `system`; with {shown}, queries by `query`, `value` or a column"
+        )
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -145,34 +162,36 @@ def query_options(unit: str = "query") -> Callable[[Command], Command]:
 
         return add_options(
             receive,
-            click.option(
-                f"--per-{unit}", "per_query", is_flag=True, help=f"Show every {unit}, one to a row."
-            ),
-            click.option(
+            click.option(shown, "per_query", is_flag=True, help=f"Show every {unit}, one to a row."),
+            dependent_option(
                 "--sort",
+                needs=("not --per-query", *TABLES) if systems else listed,
                 default="",
                 metavar="COLUMN",
-                help="With --per-query: sort by `query`, `value`, `difference` or the name of a column; -COLUMN sorts"
-                " in descending order.",
+                help=f"{sorting}; -COLUMN sorts in descending order.",
             ),
-            click.option(
+            dependent_option(
                 "--limit",
+                needs=listed,
                 type=click.IntRange(min=1),
                 metavar="N",
-                help="With --per-query: show only N queries.",
+                help=f"With {shown}: show only N rows.",
             ),
-            queries_option,
+            partial(queries_option, needs=[TEXTS, (shown, "--full", "-o FILE.html")]),
         )
 
     return decorate
 
 
-queries_option = click.option(
-    "--queries",
-    "texts",
-    metavar="FILE",
-    help="Texts of queries (TSV, JSONL, CSV, Parquet, or a BEIR folder), shown beside their ids.",
-)
+def queries_option(command: Command, *, needs: Needs = ()) -> Command:
+    """Add the option that names the texts of queries, as `texts`."""
+    return dependent_option(
+        "--queries",
+        "texts",
+        needs=needs,
+        metavar="FILE",
+        help="Texts of queries (TSV, JSONL, CSV, Parquet, or a BEIR folder), shown beside their ids.",
+    )(command)
 
 
 def documents_option(command: Command) -> Command:
@@ -182,21 +201,29 @@ def documents_option(command: Command) -> Command:
     def receive(*, documents: str | None, output: OutputOptions, **options: object) -> None:
         command(output=replace(output, documents=documents), **options)
 
-    return click.option(
+    return dependent_option(
         "--documents",
+        needs="-o FILE.html",
         metavar="FILE",
         type=click.Path(exists=True),
         help="Texts of documents (TSV, JSONL, CSV, Parquet, or a BEIR folder), shown in `-o report.html`.",
     )(receive)
 
 
-marks_option = click.option(
-    "--no-marks", is_flag=True, help="Show numbers without marks of ties and of significance."
-)
+def marks_option(command: Command, *, needs: Needs = TABLES, excludes: tuple[str, ...] = ()) -> Command:
+    """Add the option that leaves marks out, as `no_marks`."""
+    return dependent_option(
+        "--no-marks",
+        needs=needs,
+        excludes=excludes,
+        is_flag=True,
+        help="Show numbers without marks of ties and of significance.",
+    )(command)
 
 
-def difference_options(command: Command) -> Command:
-    """Add the options that say what is shown of a comparison; the command receives `display`."""
+def difference_options(command: Command, *, needs: tuple[str, ...] = ()) -> Command:
+    """Add the options that say what is shown of a comparison, which there is with `needs`; the command receives `display`."""
+    compared: Needs = [needs, TABLES]
 
     @wraps(command)
     def receive(
@@ -217,21 +244,26 @@ def difference_options(command: Command) -> Command:
 
     return add_options(
         receive,
-        click.option(
+        dependent_option(
             "--full",
+            needs=compared,
             is_flag=True,
             help="Also show effect size, P(better), detectable difference, uncorrected p, and the queries that changed"
             " most.",
         ),
-        click.option(
+        dependent_option(
             "--columns",
+            needs=compared,
+            excludes=("--per-query",),
             multiple=True,
             metavar="A,B,…",
             help="Columns of the differences: difference, change, p, corrected, stars, won, effect, superiority,"
             " detectable.",
         ),
-        click.option("--intervals", is_flag=True, help="Show the confidence interval of every mean."),
-        marks_option,
+        dependent_option(
+            "--intervals", needs=compared, is_flag=True, help="Show the confidence interval of every mean."
+        ),
+        partial(marks_option, needs=compared),
     )
 
 
@@ -244,8 +276,10 @@ def read_query_texts(path: str | None) -> dict[str, str]:
     return read_queries(find_texts(path, "queries"))
 
 
-def comparison_options(command: Command) -> Command:
-    """Add the options that say how systems are compared; the command receives `settings`."""
+def comparison_options(
+    command: Command, *, needs: tuple[str, ...] = (), level_needs: tuple[str, ...] = ()
+) -> Command:
+    """Add the options that say how systems are compared, which they are with `needs`; the command receives `settings`."""
     from judged.comparison.settings import CORRECTIONS, TESTS, choose_settings
 
     @wraps(command)
@@ -259,30 +293,45 @@ def comparison_options(command: Command) -> Command:
 
     return add_options(
         receive,
-        click.option(
+        dependent_option(
             "--test",
+            needs=needs,
             type=click.Choice(list(TESTS)),
             default=next(iter(TESTS)),
             show_default=True,
             help="Significance test; `welch` treats the samples as unpaired.",
         ),
-        click.option(
+        dependent_option(
             "--correction",
+            needs=needs,
             type=click.Choice(list(CORRECTIONS)),
             help="Correction for multiple comparisons; with maxT, intervals agree with marks."
             "  [default: maxT with randomisation, else holm]",
         ),
-        click.option(
-            "--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals."
+        dependent_option(
+            "--level",
+            needs=level_needs,
+            type=float,
+            default=0.95,
+            show_default=True,
+            help="Confidence level of intervals.",
         ),
-        click.option(
+        dependent_option(
             "--resamples",
+            needs=[needs, DRAWN],
             type=click.IntRange(min=1),
             default=10_000,
             show_default=True,
             help="Number of random permutations or bootstrap samples.",
         ),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."),
+        dependent_option(
+            "--seed",
+            needs=[needs, DRAWN],
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Random seed.",
+        ),
     )
 
 
@@ -298,7 +347,7 @@ class ProfileChoice:
         return PROFILES[self.name or name or next(iter(PROFILES))].replace(**{**settings, **self.changes})
 
 
-def profile_options(command: Command) -> Command:
+def profile_options(command: Command, *, needs: Needs = ()) -> Command:
     """Add the options that choose a profile and change its protocol; the command receives `choice`."""
 
     @wraps(command)
@@ -307,22 +356,27 @@ def profile_options(command: Command) -> Command:
         changes = {name: value for name, value in given.items() if value is not None}
         command(choice=ProfileChoice(profile, changes), **options)
 
-    choice = click.option(
+    choice = dependent_option(
         "--profile",
+        needs=needs,
         type=click.Choice(list(PROFILES)),
         help=f"Score as another tool does.  [default: {next(iter(PROFILES))}]",
     )
-    return add_options(receive, choice, *map(convention_option, Protocol.conventions().values()))
+    return add_options(
+        receive,
+        choice,
+        *(convention_option(convention, needs=needs) for convention in Protocol.conventions().values()),
+    )
 
 
-def protocol_options(command: Command) -> Command:
+def protocol_options(command: Command, *, needs: Needs = ()) -> Command:
     """Add the same options; the command receives `profile`."""
 
     @wraps(command)
     def receive(*, choice: ProfileChoice, **options: object) -> None:
         command(profile=choice.to_profile(), **options)
 
-    return profile_options(receive)
+    return profile_options(receive, needs=needs)
 
 
 def add_options(command: Command, *options: Callable[[Command], Command]) -> Command:
@@ -332,12 +386,13 @@ def add_options(command: Command, *options: Callable[[Command], Command]) -> Com
     return command
 
 
-def measure_option(note: str) -> Callable[[F], F]:
+def measure_option(note: str, *, needs: Needs = ()) -> Callable[[F], F]:
     """Return the option that names measures; `note` is added to its help."""
-    return click.option(
+    return dependent_option(
         "-m",
         "--measure",
         "measures",
+        needs=needs,
         multiple=True,
         metavar="MEASURE",
         shell_complete=_complete_measure,
@@ -351,11 +406,13 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
     return [name for name in (*MEASURES, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
 
 
-def convention_option(convention: Convention) -> Callable[[F], F]:
+def convention_option(convention: Convention, *, needs: Needs = ()) -> Callable[[F], F]:
     """Return the option that sets one convention of a protocol."""
     kind: click.Choice[str] | type
     if convention.options:
         kind = click.Choice(convention.options)
     else:
         kind = float if convention.type is float else int
-    return click.option(convention.flag, type=kind, metavar=convention.metavar, help=convention.help)
+    return dependent_option(
+        convention.flag, needs=needs, type=kind, metavar=convention.metavar, help=convention.help
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ __all__ = [
     "FORMATS",
     "OutputOptions",
     "check_extension",
+    "check_texts",
     "describe_command",
     "emit",
     "print_line",
@@ -129,7 +130,8 @@ def emit(
     )
     for path in output.paths:
         write_file(path, _render_file(result, path.suffix.lower(), shown, output.documents))
-    doubts, others = split_doubts((*result.notes, *notes))
+    added = (*notes, *result.provenance.changes, *check_texts(result, shown.texts))
+    doubts, others = split_doubts((*result.notes, *added))
     print_notes(doubts, verbose=output.verbose)
     click.echo(result.render(output.format, to_screen(shown)), nl=False)
     if not output.quiet:
@@ -139,6 +141,27 @@ def emit(
             print_line(f"Profile: {profile}")
         print_protocols(result.provenance.protocols, verbose=output.verbose)
         print_notes(others, (*output.paths, *written), verbose=output.verbose)
+
+
+def check_texts(result: Result, texts: Mapping[str, str]) -> Iterator[Note]:
+    """Yield a warning if texts of queries were given, and none of them is of a query of the result."""
+    from judged.problem import Note
+
+    units = set(_list_units(result)) if texts else set()
+    if units and units.isdisjoint(texts):
+        given, scored = (f"`{min(ids)}`" for ids in (texts, units))
+        message = f"none of the ids in `--queries` (such as {given}) is that of a query (such as {scored})"
+        yield Note("unmatched-texts", "warning", message)
+
+
+def _list_units(result: Result) -> Iterable[str]:
+    """Return the ids of the queries, tasks or sessions that a result shows."""
+    if hasattr(result, "query"):
+        return [str(result.query)]
+    for table in result.tables().values():
+        for name in {"query", "task", "session"}.intersection(table.column_names):
+            return [str(unit) for unit in table[name].unique().to_pylist()]
+    return []
 
 
 def to_screen(display: Display) -> Display:
@@ -207,6 +230,18 @@ def print_notes(notes: Iterable[Note], paths: Sequence[Path] = (), *, verbose: b
         print_line(f"{'Warning' if severity == 'warning' else 'Note'}: {text}")
     for path in paths:
         print_line(f"Wrote: {path}")
+    _explain_missing_figures(paths)
+
+
+def _explain_missing_figures(paths: Sequence[Path]) -> None:
+    """Say that reports were written without figures, and how to add them."""
+    reports = [path for path in paths if path.suffix.lower() == ".html"]
+    if not reports:
+        return
+    from judged.report.vega import HOW_TO_DRAW, can_draw
+
+    if not can_draw():
+        print_line(f"Note: {', '.join(map(str, reports))} has no figures: {HOW_TO_DRAW}")
 
 
 def print_line(text: str) -> None:

@@ -58,7 +58,7 @@ def command(
     file. Ranked lists and curves need the judgments and runs: they are read again if their files are where they were
     and have the hashes that the result records, and otherwise the report says what is missing.
     """
-    from judged.cli.output import check_extension, describe_command
+    from judged.cli.output import check_extension, describe_command, print_notes
     from judged.files import write_file
     from judged.report.page import render_report
     from judged.result import load
@@ -76,4 +76,4 @@ def command(
     )
     write_file(output, page)
     if not quiet:
-        click.echo(f"Wrote: {output}", err=True)
+        print_notes((), [output])

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
+from judged.cli.effects import dependent_option
 from judged.cli.inputs import InputPath, named_runs
 from judged.cli.options import measure_option, output_options, query_options
 from judged.cli.output import OutputOptions, emit
+from judged.files import standard_input
 
 if TYPE_CHECKING:
     from judged.blocks import Display
@@ -41,8 +42,9 @@ Examples:
     type=InputPath(named=True),
     help="The run of an expert; once for each. With --qrels: the best on a query is the optimal one.",
 )
-@click.option(
+@dependent_option(
     "--quality",
+    needs="--expert",
     default="nDCG@10",
     show_default=True,
     metavar="MEASURE",
@@ -73,7 +75,7 @@ def command(
     from judged.retrieve.routing import evaluate_routing
 
     output.check(pictures=True)
-    source = sys.stdin.buffer.read() if file == "-" else file
+    source = standard_input().read() if file == "-" else file
     report = evaluate_routing(
         source, list(measures) or None, quality=_score_experts(qrels, experts, quality), level=level
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judged.cli.effects import dependent_option
 from judged.cli.inputs import refuse_inputs
 from judged.cli.options import difference_options, output_options, query_options
 from judged.cli.output import OutputOptions, emit, split_output
@@ -53,9 +54,10 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
     metavar="FILE",
     help="File of cached vectors.  [default: one for all studies, in the user's cache folder]",
 )
-@click.option(
+@dependent_option(
     "--log",
     "trackers",
+    excludes=("--dry-run",),
     multiple=True,
     type=click.Choice(["mlflow", "wandb"]),
     help="Also log the results to this tracker; may be repeated.",

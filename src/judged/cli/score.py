@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from judged.cli.effects import ALL_TABLES, dependent_option
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     ProfileChoice,
@@ -56,10 +58,11 @@ Examples:
     is_flag=True,
     help="Read the second column of TREC judgments as intents even if no measure needs them.",
 )
-@query_options()
-@marks_option
-@click.option(
+@query_options(systems=True)
+@partial(marks_option, excludes=("--per-query",))
+@dependent_option(
     "--bounds",
+    needs=("not --per-query", *ALL_TABLES),
     is_flag=True,
     help="Show how far unjudged results and the order of ties could move each number.",
 )
@@ -78,11 +81,18 @@ Examples:
     help="What reads the runs: at once, as streams in blocks of queries, or Apache Spark."
     "  [default: streaming for folders, patterns, URIs and files over 1 GiB, else local]",
 )
-@click.option(
-    "--master", metavar="URL", help="With --engine spark: `local[4]`, `spark://…`, `yarn` or `sc://…`."
+@dependent_option(
+    "--master",
+    needs="--engine spark",
+    metavar="URL",
+    help="With --engine spark: `local[4]`, `spark://…`, `yarn` or `sc://…`.",
 )
-@click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N", help="Number of threads that read the runs."
+@dependent_option(
+    "--threads",
+    excludes=("--engine spark",),
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of threads that read the runs.",
 )
 def command(
     qrels: str,
@@ -139,6 +149,8 @@ def command(
     if bounds:
         with Progress("Bounds", enabled=not output.quiet, lines=True) as progress:
             evaluations.find_bounds(progress)
+    if display.sort and not display.per_query:
+        evaluations = evaluations.sort(display.sort)
     if file is not None:
         evaluations = _add_statistics(evaluations, file.statistics)
     shown = replace(display, marks=not no_marks, digits=output.digits)
@@ -148,9 +160,6 @@ def command(
 
 def _open_runs(inputs: list[Input], engine: str | None, master: str | None) -> dict[str, Any]:
     """Return every run by name: its path, or its data frame in Spark."""
-    if master is not None and engine != "spark":
-        msg = "`--master` names a Spark cluster, and needs `--engine spark`"
-        raise click.UsageError(msg)
     if engine != "spark":
         return {run.name: run.path for run in inputs}
     from judged.engine.spark import read_frame

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from judged.cli.effects import dependent_option
 from judged.cli.gate import INCONCLUSIVE, Inconclusive, exit_code
 from judged.cli.inputs import InputPath, check_standard_input, split_name
 from judged.cli.options import (
@@ -39,6 +41,8 @@ Traces: TypeAlias = list[tuple[str | None, str]]
 """The name that each trace is given, if any, and its path."""
 
 INSPECT = "inspect"
+LEVEL_SHOWN = ("--baseline", "--curve", "--stopping", "--attempts", "--human", "--picture", "-o FILE.html")
+"""What has intervals."""
 EXAMPLES = """\b
 Examples:
   judged sessions traces.jsonl
@@ -94,9 +98,10 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 @click.option(
     "--stopping", is_flag=True, help="Show what would have been lost and saved by stopping earlier."
 )
-@click.option(
+@dependent_option(
     "--budget",
     "budgets",
+    needs="--stopping",
     multiple=True,
     type=Weight(),
     metavar="searches|tokens|seconds=N",
@@ -128,16 +133,17 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
     metavar="NAME",
     help="Compare the other systems with this one, on the same tasks; may be repeated.",
 )
-@comparison_options
-@difference_options
+@partial(comparison_options, needs=("--baseline",), level_needs=LEVEL_SHOWN)
+@partial(difference_options, needs=("--baseline",))
 @click.option(
     "--min-delta",
     metavar="DELTA",
     help="With one --baseline: exit with 0 only if every other system is shown to be no worse by more than this,"
     " a number or a share of the baseline's mean (-2%).",
 )
-@click.option(
+@dependent_option(
     "--inconclusive",
+    needs="--min-delta",
     type=Inconclusive(),
     default=INCONCLUSIVE,
     show_default=True,
@@ -230,15 +236,15 @@ def _draw(report: SessionReport, picture: Path) -> None:
 def _make_report(
     named: Traces, settings: Settings, options: dict[str, Any], *, curves: bool, quiet: bool
 ) -> SessionReport:
-    from judged.result import InputFile
+    from judged.result import observe_files
     from judged.sessions.analysis import alone, curve, curve_measures, overlaps, stopping_points
     from judged.sessions.compare import compare_systems
     from judged.sessions.report import SessionReport
 
+    inputs = observe_files(_list_inputs(named, options))
     evaluation = _evaluate(named, options, quiet=quiet)
     good, systems = options["good"] or 2, evaluation.systems
     curved = curve_measures(evaluation.measures) if curves else []
-    inputs = tuple(InputFile(role, path) for role, path in _list_inputs(named, options))
     compared = options["baselines"]
     return SessionReport(
         evaluation,

@@ -175,7 +175,7 @@ def _score_runs(qrels: str, runs: Sequence[str], options: Options) -> Result:
 def _score_sessions(named: list[tuple[str | None, str]], options: Options) -> Result:
     """Return the scores of sessions, with their curves, and the comparison with a baseline if one is named."""
     from judged.cli.sessions import choose_measures
-    from judged.result import InputFile
+    from judged.result import observe_files
     from judged.sessions.analysis import curve, curve_measures, session_totals
     from judged.sessions.compare import compare_systems
     from judged.sessions.evaluate import evaluate_sessions
@@ -183,14 +183,15 @@ def _score_sessions(named: list[tuple[str | None, str]], options: Options) -> Re
 
     shared = dict.fromkeys(("good", "discount", "beyond"))
     measures = choose_measures({"measures": options.measures, **shared})
+    files = [("trace", path) for _, path in named] + ([("labels", options.labels)] if options.labels else [])
+    inputs = observe_files(files)
     evaluation = evaluate_sessions(named, measures, labels=options.labels, explain=True)
     if not session_totals(evaluation).labelled and not options.measures:
         evaluation = evaluation.measure(WITHOUT_GAINS)
     level, baselines = options.settings.level, options.baselines
-    files = [("trace", path) for _, path in named] + ([("labels", options.labels)] if options.labels else [])
     return SessionReport(
         evaluation,
-        replace(evaluation.provenance, inputs=tuple(InputFile(role, path) for role, path in files)),
+        replace(evaluation.provenance, inputs=inputs),
         curves=tuple(
             curve(system, measure, level=level)
             for system in evaluation.systems.values()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from glob import glob
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from judged._arguments import worded
 from judged.engine.align import check_overlap
@@ -22,7 +22,7 @@ from judged.measures.measure import Measure
 from judged.problem import Problem
 from judged.profiles.profile import Profile, Reading, as_profile
 from judged.protocol import BaseProtocol, Protocol
-from judged.result import InputFile, Provenance
+from judged.result import InputFile, Provenance, observe_files
 
 if TYPE_CHECKING:
     from judged.tables.inputs import SystemLike, TruthLike
@@ -63,8 +63,8 @@ def evaluate(
     `progress`, called with the work done and the whole, change no number.
     """
     plan = _make_plan(truth, system, measures, protocol)
-    table = plan.read_truth(truth)
-    found = _evaluate_source(plan, table, (truth, system), name, engine, threads, progress)
+    read = plan.read_truth(truth)
+    found = _evaluate_source(plan, read, system, name, engine, threads, progress)
     if len(found) > 1:
         names = ", ".join(each.system for each in found[:3])
         what = f"holds {len(found):,} systems ({names}{', …' if len(found) > 3 else ''}), expected one"
@@ -97,13 +97,13 @@ def evaluate_many(
     {'system': ['old', 'new'], 'RR': [0.5, 1.0]}
     """
     found: dict[str, Evaluation] = {}
-    table, plan = None, None
+    plan: _Plan | None = None
     for name, system in _name_systems(systems):
         if plan is None:
             plan = _make_plan(truth, system, measures, protocol)
-            table = plan.read_truth(truth)
+            read = plan.read_truth(truth)
         with nullcontext() if progress is None else progress(name or "") as report:
-            several = _evaluate_source(plan, table, (truth, system), name, engine, threads, report)
+            several = _evaluate_source(plan, read, system, name, engine, threads, report)
         for evaluation in several:
             if evaluation.system in found:
                 where, what = f"system `{evaluation.system}`", "is there twice, expected different names"
@@ -125,7 +125,7 @@ def evaluate_with(
     """Score one system by measures of a family; `options` go to the family's `align`."""
     chosen = family.parse_measures(family.default_measures if measures is None else measures)
     plan = _Plan.of_family(family, chosen, protocol or family.protocol())
-    inputs = _inputs(family, truth, system)
+    inputs = observe_files([(family.input_roles[1], system)])
     read = family.read_system(system, _error_label(system, name))
     return _evaluate(plan, plan.read_truth(truth), read, name, inputs, options)
 
@@ -158,9 +158,17 @@ class _Plan:
         family = find_family([reading.measure for reading in readings])
         return cls(family, groups, {reading.written: reading.name for reading in readings}, profile)
 
-    def read_truth(self, source: Any) -> Any:
+    def read_truth(self, source: Any) -> _Truth:
         measures = [measure for group in self.groups.values() for measure in group]
-        return self.family.read_truth(source, measures)
+        inputs = observe_files([(self.family.input_roles[0], source)])
+        return _Truth(self.family.read_truth(source, measures), inputs)
+
+
+class _Truth(NamedTuple):
+    """What systems are evaluated against, and the file that it was read from."""
+
+    table: Any
+    inputs: tuple[InputFile, ...]
 
 
 def _make_plan(
@@ -208,17 +216,17 @@ def _as_list(measures: list[Measure | str] | Measure | str) -> list[Measure | st
 
 def _evaluate_source(
     plan: _Plan,
-    truth: Any,
-    sources: tuple[Any, Any],
+    truth: _Truth,
+    source: Any,
     name: str | None,
     engine: Engine | None,
     threads: int | None,
     progress: Progress | None,
 ) -> list[Evaluation]:
     """Score what a source holds: one system, or as many as its column `system` names."""
-    family, source = plan.family, sources[1]
-    options, inputs = _options(family, threads, progress), _inputs(family, *sources)
-    reduced = _reduce(plan, truth, source, engine, options)
+    family, options = plan.family, _options(plan.family, threads, progress)
+    inputs = observe_files([(family.input_roles[1], source)])
+    reduced = _reduce(plan, truth.table, source, engine, options)
     if reduced is None:
         system = family.read_system(source, _error_label(source, name))
         return [_evaluate(plan, truth, system, name, inputs, options)]
@@ -266,7 +274,7 @@ def is_spark_frame(source: Any) -> bool:
 
 def _evaluate(
     plan: _Plan,
-    truth: Any,
+    truth: _Truth,
     system: Any,
     name: str | None,
     inputs: tuple[InputFile, ...],
@@ -274,21 +282,19 @@ def _evaluate(
 ) -> Evaluation:
     family = plan.family
     alignments = {
-        protocol: family.align(truth, system, protocol, measures, **options)
+        protocol: family.align(truth.table, system, protocol, measures, **options)
         for protocol, measures in plan.groups.items()
     }
     for alignment in alignments.values():
         check_overlap(alignment, getattr(system, "name", None) or name or family.input_roles[1])
     found = next(iter(alignments.values())).name or getattr(system, "name", None) or family.input_roles[1]
-    files = (
-        replace(file, system=name or found) if file.role == family.input_roles[1] else file for file in inputs
-    )
+    files = (replace(file, system=name or found) for file in inputs)
     return score(
         family,
         alignments,
         plan.groups,
         name or found,
-        Provenance(inputs=tuple(files)),
+        Provenance(inputs=(*truth.inputs, *files)),
         profile=plan.profile if plan.profile is not None and plan.profile.spellings else None,
         written=plan.written,
         order=list(dict.fromkeys(plan.written.values())),
@@ -302,13 +308,6 @@ def _error_label(source: Any, name: str | None) -> str | None:
 
 def _is_path(source: Any) -> bool:
     return isinstance(source, str | os.PathLike) and str(source) != "-"
-
-
-def _inputs(family: Family, truth: Any, system: Any) -> tuple[InputFile, ...]:
-    roles = zip(family.input_roles, (truth, system), strict=True)
-    return tuple(
-        InputFile(role, str(source)) for role, source in roles if isinstance(source, str | os.PathLike)
-    )
 
 
 def _options(family: Family, threads: int | None, progress: Progress | None) -> dict[str, Any]:

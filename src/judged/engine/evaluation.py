@@ -314,7 +314,7 @@ class Evaluation(Result):
                 for part in self.parts
             ],
             "notes": to_state(self.notes),
-            "provenance": to_state(self.provenance.with_digests()),
+            "provenance": to_state(self.provenance.with_machine()),
             "written": dict(self.written),
         }
 

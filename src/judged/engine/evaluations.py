@@ -21,6 +21,7 @@ from judged.blocks import (
     format_p,
     mark_best,
     query_table,
+    sort_places,
 )
 from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure, BadSample, UnknownName
@@ -103,6 +104,25 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             for name, evaluation in self.items()
         }
         return {**profile, "measures": [measure.describe() for measure in self.measures], "systems": systems}
+
+    def sort(self, column: str) -> Evaluations:
+        """Return the same with the systems sorted by a measure or by `system`; `-` before it sorts in descending order.
+
+        Systems of equal value keep their order, and those without a value come last.
+
+        >>> from judged import evaluate_many
+        >>> runs = {"old": {"q1": {"b": 2.0, "a": 1.0}}, "new": {"q1": {"a": 1.0}}}
+        >>> list(evaluate_many({"q1": {"a": 1}}, runs, "RR").sort("-RR"))
+        ['new', 'old']
+        """
+        name = column.removeprefix("-")
+        known = ["system", *(str(measure) for measure in self.measures if not measure.text)]
+        if name not in known:
+            raise UnknownName("column to sort by", name, known)
+        keys = {system: system if name == "system" else found.mean()[name] for system, found in self.items()}
+        order = sort_places(list(keys.values()), descending=column.startswith("-"))
+        systems = list(self)
+        return replace(self, by_system={systems[at]: self[systems[at]] for at in order})
 
     def to_frame(self) -> pa.Table:
         """Return a row for each system, and a column for each measure."""

@@ -69,8 +69,6 @@ SCHEMES = ("file:", "s3://")
 def read_frame(path: str, *, master: str | None = None) -> Any:
     """Return the data frame of Parquet files; `master` is the URL of a cluster, or that of Spark Connect (`sc://`)."""
     sql = need("pyspark.sql", extra="spark", needed_by="`--engine spark`")
-    if master is None or master.startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else the first `python3` of the path
     builder = sql.SparkSession.builder.appName("judged")
     if master is not None:
         builder = builder.remote(master) if master.startswith("sc://") else builder.master(master)
@@ -138,7 +136,7 @@ class _Source:
         """Return the parts of rows in any order."""
         frame, reader = self._open()
         targets = _find_targets(_count_targets(self.frame))
-        sent = frame.mapInArrow(spread(job, reader, targets), CELLS)
+        sent = _map(frame, spread(job, reader, targets), CELLS)
         return _run(sent.repartition(len(targets), "target"), gather(job))
 
     def sort_within(self, job: Job, keys: list[str]) -> list[TaskPart]:
@@ -332,15 +330,38 @@ def _run(rows: Any, task: Task) -> list[TaskPart]:
 def run_task(rows: Any, task: Task) -> list[bytes]:
     """Return the values that the tasks of all partitions return."""
     try:
-        collected = rows.mapInArrow(task, PARTS).collect()
+        collected = _map(rows, task, PARTS).collect()
     except Exception as error:
         missing = re.search(r"No module named '(\w+)", str(error))
         if missing is not None:
             msg = f"the Python of Spark's executors has no `{missing[1]}`"
-            hint = "install judged there, send it with `spark.archives`, or name another Python in `PYSPARK_PYTHON`"
+            hint = (
+                "install judged there, send it with `spark.archives`, or, if this Python is at the same place on their "
+                f"machines, set `PYSPARK_PYTHON={sys.executable}` before the session starts"
+            )
             raise JudgedError(msg, hint=hint) from error
         raise
     return [bytes(row[0]) for row in collected]
+
+
+def _map(rows: Any, task: Any, schema: Any) -> Any:
+    """Return what a task makes of Arrow batches; in a local session it is run by this Python, unless one was chosen.
+
+    Spark takes the first `python3` of the path, which is another where a script is run by the Python of a virtual
+    environment. The function that is sent to the executors names its Python when it is made.
+    """
+    context = None if is_connect(rows) else rows.sparkSession.sparkContext
+    if context is None or not context.master.startswith("local") or _is_python_chosen(context):
+        return rows.mapInArrow(task, schema)
+    before, context.pythonExec = context.pythonExec, sys.executable
+    try:
+        return rows.mapInArrow(task, schema)
+    finally:
+        context.pythonExec = before
+
+
+def _is_python_chosen(context: Any) -> bool:
+    return "PYSPARK_PYTHON" in os.environ or context.getConf().contains("spark.pyspark.python")
 
 
 def _join_parts(parts: Sequence[TaskPart], queries: int, protocols: int) -> dict[str | None, Reduction]:

@@ -133,10 +133,14 @@ class Reducer:
         self.counts += error.counts
         self.hint = self.hint or error.hint
 
-    def raise_if_any(self, label: str) -> None:
+    def raise_if_any(self, stream: RunStream) -> None:
         """Raise `BadInput` for everything that was wrong with the blocks."""
+        if "repeated-document" in self.counts and len(stream.places.files) > 1:
+            self.hint = (
+                self.hint or "its files are read as parts of one run; to score each, list them one by one"
+            )
         if self.counts:
-            raise BadInput(label, self.problems, counts=self.counts, hint=self.hint)
+            raise BadInput(stream.label, self.problems, counts=self.counts, hint=self.hint)
 
 
 def reduce_stream(
@@ -156,9 +160,9 @@ def reduce_stream(
         except BadInput as error:
             reducer.refuse(error)
         report(reducer.rows, stream.share)
-    reducer.raise_if_any(stream.label)
+    reducer.raise_if_any(stream)
     found = _reduce_scattered(reducer, judgments, stream)
-    reducer.raise_if_any(stream.label)
+    reducer.raise_if_any(stream)
     return {
         system: to_reduced_run(
             reduction,

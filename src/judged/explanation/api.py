@@ -24,7 +24,7 @@ from judged.explanation.ranked_list import (
     select_query,
     with_every_result,
 )
-from judged.explanation.result import Explanation, make_provenance
+from judged.explanation.result import Explanation, observe_inputs
 from judged.io.read import read_run
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import Formula, Terms, sum_formula
@@ -32,7 +32,7 @@ from judged.measures.measure import Measure
 from judged.problem import Note, Problem
 from judged.profiles.profile import Profile, Reading, as_profile
 from judged.protocol import Protocol
-from judged.result import ProtocolRecord
+from judged.result import ProtocolRecord, Provenance
 from judged.tables.inputs import JudgmentsLike, RunLike
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def explain(
         return explain_reported(qrels, run, measure, against, protocol=protocol, name=name)
     query = str(query)
     reading = as_profile(protocol).read(measure)
+    inputs = observe_inputs(qrels, run)
     judgments = read_graded_judgments(qrels, reading.measure)
     ranked = read_run(run) if name is None else read_run(run, name=name)
     every = reading.protocol.replace(missing="zero", no_relevant="zero", unjudged_queries="ignored")
@@ -118,7 +119,7 @@ def explain(
         "run": ranked.name,
         "query": query,
         "value": values[query],
-        "provenance": make_provenance(qrels, run, [record]),
+        "provenance": Provenance(protocols=(record,), inputs=inputs),
     }
     if not present:
         return _explain_missing(reading, query_grades(judgments, query), head)

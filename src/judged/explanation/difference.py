@@ -14,7 +14,7 @@ from judged.blocks import Block, Display, Sentence, Table, Value, format_value
 from judged.engine.evaluate import evaluate
 from judged.explanation.evidence import Evidence
 from judged.explanation.ranked_list import read_graded_judgments
-from judged.explanation.result import list_facts, make_provenance, to_records
+from judged.explanation.result import list_facts, observe_inputs, to_records
 from judged.explanation.scoring_rule import (
     Conventions,
     RuleDifference,
@@ -172,6 +172,7 @@ def explain_difference(
     """
     first = parse_rule(protocol, measure)
     second = parse_rule(against, measure, base=protocol)
+    inputs = observe_inputs(qrels, run)
     judgments = read_graded_judgments(qrels, first.measure)
     ranked = read_run(run) if name is None else read_run(run, name=name)
     causes, evidence = diff(first, second), Evidence(judgments, ranked, first, second)
@@ -183,7 +184,7 @@ def explain_difference(
         values.side(-1, second),
         _tabulate_causes(values, causes, moved),
         _tabulate_queries(values, causes, moved, evidence),
-        provenance=make_provenance(qrels, run, [first.record, second.record]),
+        provenance=Provenance(protocols=(first.record, second.record), inputs=inputs),
     )
 
 

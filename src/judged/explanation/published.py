@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from judged.blocks import Block, Display, Sentence, Table, format_value
 from judged.errors import BadMeasure
 from judged.explanation.ranked_list import read_graded_judgments
-from judged.explanation.result import list_facts, make_provenance, to_records
+from judged.explanation.result import list_facts, observe_inputs, to_records
 from judged.explanation.scoring_rule import Conventions, ScoringRule, parse_rule
 from judged.explanation.variants import Trials, list_changes, list_profiles, list_variants
 from judged.io.read import read_run
@@ -181,6 +181,7 @@ def explain_published(
     """
     rule = parse_rule(protocol, measure)
     printed = PrintedNumber.parse(published, rule.measure)
+    inputs = observe_inputs(qrels, run)
     ranked = read_run(run) if name is None else read_run(run, name=name)
     trials = Trials(read_graded_judgments(qrels, rule.measure), ranked, progress)
     _search(trials, rule, measure, printed, changes)
@@ -196,7 +197,7 @@ def explain_published(
         len(trials.values),
         len({unit for value in trials.values if 0 < abs(unit := printed.distance(value)) <= NEIGHBOURS}),
         None if matches else trials.range_over_ties(rule),
-        provenance=make_provenance(qrels, run, [rule.record], changes=changes),
+        provenance=Provenance(protocols=(rule.record,), inputs=inputs, settings={"changes": changes}),
     )
 
 

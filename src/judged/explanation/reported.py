@@ -14,7 +14,7 @@ from judged.errors import BadInput
 from judged.explanation.evidence import Evidence
 from judged.explanation.ranked_list import read_graded_judgments
 from judged.explanation.reported_scores import ReportedScores, read_reported
-from judged.explanation.result import list_facts, make_provenance, to_records
+from judged.explanation.result import list_facts, observe_inputs, to_records
 from judged.explanation.scoring_rule import Conventions, ScoringRule, diff, parse_rule
 from judged.explanation.variants import Trials, Variant, list_changes, list_profiles, list_variants
 from judged.io.read import read_run
@@ -159,6 +159,7 @@ def explain_reported(
     """
     rule = parse_rule(protocol, measure)
     scores = read_reported(reported, rule.measure)
+    inputs = observe_inputs(qrels, run)
     judgments = read_graded_judgments(qrels, rule.measure)
     ranked = read_run(run) if name is None else read_run(run, name=name)
     trials = Trials(judgments, ranked, progress)
@@ -179,7 +180,7 @@ def explain_reported(
         _tabulate_causes(grid, chosen, trials.variants),
         _tabulate_queries(grid, chosen, trials.variants, evidence),
         notes=tuple(_make_notes(grid, scores, trials.variants)),
-        provenance=make_provenance(qrels, run, [rule.record], changes=changes),
+        provenance=Provenance(protocols=(rule.record,), inputs=inputs, settings={"changes": changes}),
     )
 
 

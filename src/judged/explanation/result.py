@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from judged.blocks import Block, Display, Notes, Sentence, Table, format_value
 from judged.kernels.ranked.terms import Formula
 from judged.problem import Note
-from judged.result import InputFile, ProtocolRecord, Provenance, Result, table_to_arrow
+from judged.result import InputFile, Provenance, Result, observe_files, table_to_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Explanation", "list_facts", "make_provenance", "to_records"]
+__all__ = ["Explanation", "list_facts", "observe_inputs", "to_records"]
 
 MAX_FIRST, MAX_ROWS = 20, 50
 """The number of ranks shown even if they add nothing, and the number of rows shown in all."""
@@ -31,15 +30,9 @@ OMITTED = {
 }
 
 
-def make_provenance(
-    qrels: object, run: object, protocols: Iterable[ProtocolRecord], **settings: object
-) -> Provenance:
-    """Return the provenance of an explanation; inputs that are files are recorded."""
-    paths = (("judgments", qrels), ("run", run))
-    files = tuple(
-        InputFile(role, os.fspath(path)) for role, path in paths if isinstance(path, (str, os.PathLike))
-    )
-    return Provenance(protocols=tuple(protocols), inputs=files, settings=settings)
+def observe_inputs(qrels: object, run: object) -> tuple[InputFile, ...]:
+    """Return the inputs of an explanation that are files, before they are read."""
+    return observe_files([("judgments", qrels), ("run", run)])
 
 
 def to_records(table: Table) -> list[dict[str, object]]:

@@ -29,7 +29,7 @@ from judged.measures.measure import Measure
 from judged.problem import Note, Problem, merge_notes
 from judged.profiles.profile import Profile, as_profile
 from judged.protocol import Protocol
-from judged.result import InputFile
+from judged.result import InputFile, observe_files
 from judged.stats.margin import OneSidedTest, margin_test
 from judged.stats.paired import differences, pair_by_query
 from judged.tables.inputs import RunLike, TruthLike
@@ -147,7 +147,7 @@ class _Scoring:
         chosen = [reading.measure for reading in profile.read_all(named)]
         for measure in chosen:
             _check_measure(measure)
-        inputs = (InputFile("judgments", str(qrels)),) if isinstance(qrels, str | os.PathLike) else ()
+        inputs = observe_files([("judgments", qrels)])
         return cls(read_truth(qrels, chosen), named, profile, threads, inputs)
 
     def score(self, run: RunLike, name: str | None, *, apart_from: str | None = None) -> System:

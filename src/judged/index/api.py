@@ -19,7 +19,7 @@ from judged.index.result import TARGET, IndexBenchmark
 from judged.index.sweep import Failure, describe_machine, plan_builds, read_sweep, run_sweep
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Severity
-from judged.result import InputFile, ProtocolRecord, Provenance
+from judged.result import ProtocolRecord, Provenance
 from judged.wording import counted
 
 __all__ = ["QUICK", "benchmark_dataset", "benchmark_index"]
@@ -156,11 +156,10 @@ def make_benchmark(
         protocol.fingerprint,
     )
     settings = {name: getattr(workload, name) for name in Workload.__dataclass_fields__}
-    inputs = (InputFile("vectors", dataset.name),) if Path(dataset.name).is_file() else ()
     machine = describe_machine()
     provenance = Provenance(
         protocols=(record,),
-        inputs=inputs,
+        inputs=dataset.inputs,
         settings={**settings, "data": dataset.digest, "metric": dataset.metric},
         machine=", ".join(f"{name} {value}" for name, value in machine.items()),
     )

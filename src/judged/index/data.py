@@ -21,6 +21,7 @@ from judged.index.exact import cached_neighbours
 from judged.io.vectors import read_ids, read_vector_file
 from judged.problem import Note, Problem
 from judged.registry import Registry
+from judged.result import InputFile, observe_files
 from judged.tables.neighbours import Neighbours
 from judged.tables.vectors import Vectors
 
@@ -43,6 +44,8 @@ class Dataset:
     given: Neighbours | None = None
     """The neighbours that came with the data."""
     notes: tuple[Note, ...] = ()
+    inputs: tuple[InputFile, ...] = ()
+    """The files that they were read from."""
     _truths: dict[int, Neighbours] = field(default_factory=dict)
 
     @property
@@ -134,6 +137,8 @@ def open_dataset(
     elif not base.exists():
         hint = f"named data sets: {', '.join(DATASETS)}; or the path of a file"
         raise UnknownName("data set or file", str(source), list(DATASETS), hint=hint)
+    files = [("vectors", base), ("queries", queries), ("neighbours", neighbours)]
+    inputs = observe_files(files)
     file = read_vector_file(base)
     wanted = file.queries if queries is None else read_vector_file(queries).vectors
     known, distances = file.neighbours, file.distances
@@ -141,7 +146,7 @@ def open_dataset(
         known, distances = read_ids(neighbours), None
     whole = limit is None or limit >= len(file.vectors)
     rows = slice(None) if whole else slice(limit)
-    return make_dataset(
+    dataset = make_dataset(
         file.vectors[rows],
         wanted,
         metric=metric or file.metric,
@@ -151,6 +156,7 @@ def open_dataset(
         name=str(source),
         seed=seed,
     )
+    return replace(dataset, inputs=inputs)
 
 
 def _hold_out(vectors: Vectors, seed: int) -> tuple[Vectors, Vectors]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from judged.arrays import Floats, Ints
 from judged.engine.neighbour import find_places
-from judged.files import cache_folder
+from judged.files import cache_folder, replace_file
 from judged.index.engine import Metric
 from judged.tables.neighbours import Neighbours
 from judged.tables.vectors import Vectors
@@ -197,9 +197,8 @@ def cached_neighbours(
             path.unlink(missing_ok=True)  # damaged: compute it again
     found = find_neighbours(vectors.array, queries.array, metric, depth=depth, progress=progress)
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{key}.{os.getpid()}.npz")
-    np.savez(draft, ids=found.ids, distances=found.distances)
-    draft.replace(path)
+    with replace_file(path) as file:
+        np.savez(file, ids=found.ids, distances=found.distances)
     return found
 
 

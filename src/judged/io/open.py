@@ -9,7 +9,6 @@ import lzma
 import os
 import re
 import stat
-import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ import pyarrow as pa
 
 from judged.arrays import Bytes
 from judged.errors import Unreadable
-from judged.files import check_size
+from judged.files import check_size, standard_input
 from judged.storage import has_pattern, is_remote, read_bytes
 
 __all__ = [
@@ -221,13 +220,13 @@ def _resolve(path: str) -> Path:
     place = Path(path) if Path(path).name else Path(path).resolve()
     while has_pattern(place.name) and place.parent != place and not place.exists():
         place = place.parent
-    return place if place.name else place.resolve()
+    return place if place.name not in {"", ".."} else place.resolve()
 
 
 def open_file(path: str | Path) -> File:
     """Return the content of a file, read when it is needed if it is a plain one; `-` is standard input."""
     if str(path) == "-":
-        return open_bytes(sys.stdin.buffer.read(), label="standard input", name="stdin")
+        return open_bytes(standard_input().read(), label="standard input", name="stdin")
     place = Path(path)
     name, extension, _ = split_name(place)
     content = read_bytes(path) if is_remote(path) else _open_content(place)
@@ -272,6 +271,9 @@ def locate_text(file: File, *, quoted: bool = False) -> Buffer | DiskFile:
     if _is_utf16(head):
         msg = f"{file.label} is UTF-16 text, expected UTF-8"
         raise Unreadable(msg, hint="convert it: `iconv -f UTF-16 -t UTF-8 FILE`")
+    if head.startswith(b"PK\3\4"):
+        msg = f"{file.label} is a ZIP archive, as spreadsheets are (.xlsx, .ods), expected text"
+        raise Unreadable(msg, hint="save the sheet as CSV, or unpack the archive")
     if b"\0" in (head.partition(b"\n")[0] if quoted else head):
         msg = f"{file.label} is not text: byte {head.index(0) + 1:,} is zero"
         raise Unreadable(msg, hint="known formats are TREC, JSONL, JSON, CSV, TSV, Parquet and Arrow")

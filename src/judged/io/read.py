@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -81,7 +82,7 @@ def read_judgments(
         raise WrongKind(msg, hint="judgments come first, then the run")
     judgments = _read_judgments(source, format, name, intents=intents)
     if len(judgments) == 0:
-        raise _empty(judgments.name, "judgments")
+        raise _empty(source, judgments.name, "judgments")
     return judgments
 
 
@@ -156,7 +157,7 @@ def read_preferences(
     else:
         made = Preferences.from_mapping(raw, name=called)
     if len(made) == 0:
-        raise _empty(made.name, "preferences")
+        raise _empty(source, made.name, "preferences")
     return made if name is None else replace(made, name=name)
 
 
@@ -180,7 +181,7 @@ def read_labels(source: LabelsLike, *, name: str | None = None) -> Labels:
     table = read_table(source, LABELS, name=source.name if isinstance(source, Judgments) else None)
     labels = _check_labels(table)
     if len(labels) == 0:
-        raise _empty(labels.name, "labels")
+        raise _empty(source, labels.name, "labels")
     return labels if name is None else replace(labels, name=name)
 
 
@@ -422,5 +423,7 @@ def _own_name(source: Any) -> str | None:
     return str(source.dataset_id()) if ir_datasets.is_dataset(source) else None
 
 
-def _empty(name: str, kind: str) -> BadInput:
-    return BadInput(name, [Problem.error("empty", name, f"holds no {kind}")])
+def _empty(source: object, name: str, kind: str) -> BadInput:
+    """Return the error that a file, called as the user wrote it, or a table holds nothing."""
+    label = os.fsdecode(source) if isinstance(source, str | os.PathLike) and source != "-" else name
+    return BadInput(label, [Problem.error("empty", label, f"holds no {kind}")])

@@ -237,10 +237,16 @@ def _notes(lines: Lines) -> tuple[str, ...]:
 
 def _hint(lines: Lines) -> str | None:
     """Return what the malformed lines look like, if they look like something."""
-    counts = set(lines.counts.tolist())
-    if lines.layout.columns == 6 and counts and counts <= {4, 5}:
-        return "four columns are judgments: were the two files given in the wrong order?"
-    first = _split_first_line(lines.text)
+    counts, first = set(lines.counts.tolist()), _split_first_line(lines.text)
+    if any(field.startswith(b"qid:") for field in first):
+        return "it looks like features for learning to rank (SVMlight), which name no documents"
+    if lines.layout.columns == 6 and counts == {5} and len(first) == 5 and is_number_text(first[4]):
+        return "the sixth column, the tag of the run, is missing: `sed 's/$/ tag/' FILE` adds one"
+    if lines.layout.columns == 6 and counts and counts <= {4, 5} and len(first) <= 5:
+        return "it has the columns of judgments: were the two files given in the wrong order?"
+    if counts == {3} and len(first) == 3 and is_number_text(first[2]):
+        names = "query document grade" if lines.layout.columns == 4 else "query document score"
+        return f"three columns are read from a .tsv or .csv file whose first line names them: `{names}`"
     if counts == {1} and first and len(re.split(rb"[,;]", first[0])) > 2:
         return "it looks like CSV without a header: name the columns in a first line"
     return None

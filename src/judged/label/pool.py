@@ -21,7 +21,7 @@ from judged.io.read import kind_of, read_judgments, read_labels, read_run
 from judged.io.table import open_path
 from judged.io.texts import Text, TextSource, read_documents, read_queries
 from judged.problem import Note, Place, Problems
-from judged.result import InputFile
+from judged.result import InputFile, observe_files
 from judged.tables.inputs import JudgmentsLike, LabelsLike, RunLike
 from judged.tables.labels import Label
 from judged.tables.run import Run
@@ -122,7 +122,7 @@ def build_pool(
         ("documents", documents),
         ("judged", judged),
     ]
-    inputs = tuple(InputFile(role, fspath(file)) for role, file in files if isinstance(file, str | PathLike))
+    inputs = observe_files(files)
     if "trace" in detected:
         return replace(_pool_traces(sources, queries, documents, judged, chosen), inputs=inputs)
     for name, texts in (("queries", queries), ("documents", documents)):

@@ -30,6 +30,14 @@ Value: TypeAlias = bool | int | float | str | tuple[float, ...] | tuple[tuple[fl
 """What a parameter may hold; a mapping is kept as a sorted tuple of pairs, so that measures hash."""
 
 
+MOST_RANKS, MOST = 10**9, 10**15
+"""The largest rank, and the largest number of any kind: up to here every whole number is exact in floating point."""
+MOST_STEPS = 10**6
+"""The most ranks that a model of a reader, or a bound, goes through: each takes memory, whatever was retrieved."""
+LEAST_AIM = 1e-6
+"""The least gain that a reader is after: the squares of much less vanish, and readers look at nothing."""
+
+
 def _refuse(_value: object) -> Value:
     raise ValueError
 
@@ -84,7 +92,9 @@ def _number(
     """Return the number if it is within its limits, as an integer if it is whole, so that equal values look equal."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `normalise_value`
-    number = float(value)
+    number = float(value)  # raises OverflowError itself for an integer that no float can hold
+    if MOST < abs(number) < math.inf:
+        raise OverflowError
     inside = low < number < high if open_ends else low <= number <= high
     if not inside or not math.isfinite(number):
         raise ValueError
@@ -100,17 +110,6 @@ def _range(kind: str, low: float, high: float) -> str:
 
 def _within(low: float, high: float, *, open_ends: bool = False) -> Callable[[object], Value]:
     return lambda value: _number(value, low, high, open_ends=open_ends)
-
-
-def _whole(value: object) -> int:
-    number = _number(value, 1)
-    if not isinstance(number, int):
-        raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `normalise_value`
-    return number
-
-
-def _whole_from_0(value: object) -> int:
-    return 0 if value == 0 and not isinstance(value, bool) else _whole(value)
 
 
 def _gains(value: object) -> tuple[tuple[float, float], ...]:
@@ -144,7 +143,7 @@ _A_NUMBER = ("a number", _within(-math.inf, math.inf))
 _ABOVE_0 = ("a number above 0", _within(0, math.inf, open_ends=True))
 
 PARAMETERS: dict[str, Parameter] = {
-    "cutoff": Parameter("how many results from the top are looked at", "a whole number from 1", _whole),
+    "cutoff": Parameter.whole("how many results from the top are looked at", high=MOST_RANKS),
     "rel": Parameter("the grade from which a document is relevant", "a number from 0", _within(0, math.inf)),
     "over": Parameter("what the count is divided by"),
     "gain": Parameter("what a grade is worth: itself (`linear`), or 2^grade − 1 (`exp`)"),
@@ -178,7 +177,7 @@ PARAMETERS: dict[str, Parameter] = {
         "different numbers from 0 to 1, such as `[0.2, 0.5]`",
         _recalls,
     ),
-    "collection": Parameter("how many documents the collection has", "a whole number from 0", _whole_from_0),
+    "collection": Parameter.whole("how many documents the collection has", low=0),
     "tail": Parameter("when what lies beyond the retrieved results counts as unknown"),
     "stop": Parameter("at which of the relevant documents readers stop"),
     "stops": Parameter(
@@ -198,11 +197,12 @@ PARAMETERS: dict[str, Parameter] = {
         "a number above 1",
         _within(1, math.inf, open_ends=True),
     ),
-    "T": Parameter("the gain that the reader is after, 1 being a document of the highest grade", *_ABOVE_0),
-    "depth": Parameter(
+    "T": Parameter.number(
+        "the gain that the reader is after, 1 being a document of the highest grade", LEAST_AIM
+    ),
+    "depth": Parameter.whole(
         "how many results the reader could go through; beyond those retrieved there is nothing to gain",
-        "a whole number from 1",
-        _whole,
+        high=MOST_STEPS,
     ),
     "hb": Parameter(
         "how far a result better than `gain_med` raises the gain that the reader is after", *_A_NUMBER
@@ -268,7 +268,10 @@ SESSION_PARAMETERS: dict[str, Parameter] = {
 LOOKED_AT = {"iteration": Parameter.whole("the iteration that is looked at", high=1_000_000)}
 """What `iteration` means in measures of a single one."""
 
-_BY_FAMILY = {"session": SESSION_PARAMETERS}
+_STEPS = {**PARAMETERS, "cutoff": Parameter.whole(PARAMETERS["cutoff"].meaning, high=MOST_STEPS)}
+"""What parameters mean in families whose measures take memory for each rank up to the cutoff."""
+
+_BY_FAMILY = {"session": SESSION_PARAMETERS, "browsing": _STEPS, "diversity": _STEPS}
 """Families whose measures give names of parameters a meaning of their own."""
 
 
@@ -286,7 +289,10 @@ def normalise_value(
         if isinstance(value, str) and value.lower() in spelled:
             return spelled[value.lower()]
         return parameter.normalise(value)
-    except (ValueError, TypeError, OverflowError):
+    except OverflowError:
+        msg = f"`{name}` of {measure} is {value!r}, and no number beyond {MOST:,} is exact"
+        raise BadMeasure(msg) from None
+    except (ValueError, TypeError):
         msg = f"`{name}` of {measure} must be {describe_values(parameter, words)}, not {value!r}"
         raise BadMeasure(msg) from None
 

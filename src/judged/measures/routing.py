@@ -12,7 +12,7 @@ from judged.arrays import Flags, Floats, Ints
 from judged.kernels.elementary import log2
 from judged.measures.families import Alias, Scope
 from judged.measures.measure import Measure
-from judged.measures.parameters import Parameter
+from judged.measures.parameters import MOST_RANKS, Parameter
 
 __all__ = [
     "GATING",
@@ -158,7 +158,9 @@ Accuracy = Measure(
     at_parameter="cutoff",
     values="binary",
     extra_parameters={
-        "cutoff": Parameter.whole("the number of experts, from the router's first, that may be right")
+        "cutoff": Parameter.whole(
+            "the number of experts, from the router's first, that may be right", high=MOST_RANKS
+        )
     },
 )
 

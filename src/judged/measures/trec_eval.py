@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -283,7 +284,7 @@ def _lines(name: str, text: str | None) -> Iterator[TrecMeasure]:
 def _numbers(name: str, text: str) -> list[float]:
     """Return the numbers of a list such as `5,10`."""
     try:
-        return [float(part) for part in text.split(",")]
+        return [_parse_number(part) for part in text.split(",")]
     except ValueError:
         msg = f"the parameters of trec_eval's `{name}` must be numbers with commas between, not `{text}`"
         raise BadMeasure(msg) from None
@@ -301,10 +302,17 @@ def _pairs(name: str, text: str) -> dict[str, float]:
     """Return the pairs of a list such as `1=3,2=9`."""
     try:
         parts = [part.split("=") for part in text.split(",")]
-        return {key: float(value) for key, value in parts}
+        return {key: _parse_number(value) for key, value in parts}
     except ValueError:
         msg = f"the parameters of trec_eval's `{name}` must be pairs such as `1=3,2=9`, not `{text}`"
         raise BadMeasure(msg) from None
+
+
+def _parse_number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError  # worded by the caller
+    return number
 
 
 def _is_whole(text: str) -> bool:

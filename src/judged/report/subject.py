@@ -156,15 +156,16 @@ def _find_files(
             return f"`{file.path}` was recorded without its hash"
         if not Path(file.path).exists():
             return f"`{file.path}` is no longer there"
-        if file.digest is not None and _hash_anew(file) != file.digest:
+        if file.changed or (file.digest is not None and _hash_anew(file) != file.digest):
             return f"`{file.path}` has changed since it was scored"
     return judgments[0].path, {name: runs[name].path for name in systems}
 
 
 def _hash_anew(file: InputFile) -> str | None:
-    from judged.result import InputFile
+    from judged.result import observe_files
 
-    return InputFile(file.role, file.path).sha256
+    (now,) = observe_files([(file.role, file.path)])
+    return now.sha256
 
 
 def make_subjects(

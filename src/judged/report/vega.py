@@ -1,21 +1,20 @@
-"""The program that draws figures in the page: Vega-Lite, bundled by vl-convert once and then cached."""
+"""The program that draws figures in the page: Vega-Lite, as the installed vl-convert bundles it.
+
+It is never kept on disk: anyone who can write to a copy there could put a script into reports that travel.
+"""
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass
-from functools import lru_cache
-from hashlib import sha256
-from importlib.metadata import version
+from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 
 from judged._optional import need
-from judged.files import write_file
 from judged.report.packing import squeeze
 
-__all__ = ["Engine", "find_cache", "load_engine"]
+__all__ = ["HOW_TO_DRAW", "Engine", "can_draw", "load_engine"]
+
+HOW_TO_DRAW = "`pip install vl-convert-python` (part of the extra `report`) adds figures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,61 +25,22 @@ class Engine:
     packed: str
 
 
+def can_draw() -> bool:
+    """Return whether the package that draws is installed."""
+    return find_spec("vl_convert") is not None
+
+
 def load_engine() -> Engine | None:
-    """Return the engine, from the cache if it is there; None without the extra `report`.
+    """Return the engine; None without the extra `report`."""
+    return _bundle() if can_draw() else None
 
-    Bundling takes seconds. The name in the cache has the version, and the content is checked against its hash.
+
+@cache
+def _bundle() -> Engine:
+    """Return vega-embed with Vega's interpreter, which needs no `eval`; its names are kept to itself.
+
+    Bundling and packing take about a second, once for all reports of a process.
     """
-    if find_spec("vl_convert") is None:
-        return None
-    path = find_cache() / f"vega-{version('vl-convert-python')}.js"
-    script = _read(path)
-    if script is None:
-        script = _bundle()
-        _write(path, script)
-    return Engine(script, _pack(script))
-
-
-@lru_cache(maxsize=1)
-def _pack(script: str) -> str:
-    """Return the script packed, once for all reports of a viewer."""
-    return squeeze(script.encode())
-
-
-def find_cache() -> Path:
-    """Return the folder for cached files: `JUDGED_CACHE`, or `judged` in the user's cache folder."""
-    if chosen := os.environ.get("JUDGED_CACHE"):
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "judged" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "judged"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "judged"
-
-
-def _bundle() -> str:
-    """Return vega-embed with Vega's interpreter, which needs no `eval`; its names are kept to itself."""
     converter = need("vl_convert", extra="report", needed_by="figures of the report")
-    return f"(()=>{{{converter.javascript_bundle()}}})();"
-
-
-def _read(path: Path) -> str | None:
-    """Return the cached script; None if it is not there or is damaged."""
-    try:
-        digest, _, script = path.read_text(encoding="utf-8").partition("\n")
-    except (OSError, UnicodeDecodeError):
-        return None
-    return script if digest == _digest(script) else None
-
-
-def _write(path: Path, script: str) -> None:
-    """Keep the script; without a cache, for example on a read-only disk, it is bundled each time."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, f"{_digest(script)}\n{script}")
-    except OSError:
-        pass
-
-
-def _digest(script: str) -> str:
-    return f"// sha256 {sha256(script.encode()).hexdigest()}"
+    script = f"(()=>{{{converter.javascript_bundle()}}})();"
+    return Engine(script, squeeze(script.encode()))

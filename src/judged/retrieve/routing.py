@@ -22,7 +22,7 @@ from judged.io.read import read_decisions
 from judged.measures.measure import Measure
 from judged.measures.routing import RerankingView
 from judged.problem import Note
-from judged.result import InputFile, Provenance, Result, tabulate
+from judged.result import Provenance, Result, observe_files, tabulate
 from judged.stats.intervals import (
     Interval,
     defined_student_interval,
@@ -64,6 +64,7 @@ def evaluate_routing(
     >>> evaluate_routing(rows, "Accuracy", name="router")["router"]["Accuracy"]
     0.5
     """
+    inputs = observe_files([("decisions", source)])
     decisions = read_decisions(source, name=name)
     if quality is not None:
         decisions = _add_quality(decisions, quality)
@@ -74,18 +75,13 @@ def evaluate_routing(
         system: {measure: (one.low, one.high) for measure, one in found.items() if isinstance(one, Interval)}
         for system, found in intervals.items()
     }
-    path = (
-        (InputFile("decisions", str(source)),)
-        if isinstance(source, str) or hasattr(source, "__fspath__")
-        else ()
-    )
     return RoutingReport(
         subject=decisions.family,
         scored=Evaluations(by_system, ends),
         confusions=tuple(_find_confusions(decisions)),
         level=level,
         notes=Evaluations(by_system).notes,
-        provenance=Provenance(inputs=path, settings={"level": level}),
+        provenance=Provenance(inputs=inputs, settings={"level": level}),
     )
 
 

@@ -20,7 +20,7 @@ from judged.io.read import read_judgments
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.profiles.profile import as_profile
-from judged.result import InputFile, ProtocolRecord, Provenance, Result, tabulate
+from judged.result import ProtocolRecord, Provenance, Result, observe_files, tabulate
 from judged.retrieve.candidates import Candidates, collect_candidates, read_runs
 from judged.retrieve.fusion import METHODS, FusedRuns, Fusion
 from judged.stats.intervals import Interval, defined_student_interval
@@ -88,6 +88,7 @@ def tune_fusion(
     convention = as_profile("trec_eval-9" if protocol is None else protocol)
     if depth is not None:
         convention = convention.replace(depth=depth)
+    inputs = observe_files([("judgments", qrels)])
     read = read_runs(runs)
     candidates = collect_candidates(read)
     trials = _Trials(fusion, candidates, read_judgments(qrels), measure, convention)
@@ -117,7 +118,6 @@ def tune_fusion(
         "level": level,
         "depth": depth,
     }
-    inputs = (InputFile("judgments", str(qrels)),) if isinstance(qrels, str) else ()
     return FusionTuning(
         measure=str(trials.measure),
         method=fusion.method.name,

@@ -14,7 +14,7 @@ from judged.io.read import read_judgments
 from judged.io.texts import Text, find_texts, read_documents, read_queries
 from judged.io.write import write_judgments
 from judged.problem import Problem
-from judged.result import InputFile
+from judged.result import InputFile, observe_files
 from judged.retrieve.collection import Collection
 from judged.study.specification import DEMO, CollectionSpec, StudySpec
 from judged.tables.judgments import Judgments
@@ -136,11 +136,7 @@ def list_inputs(spec: CollectionSpec | str) -> tuple[InputFile, ...]:
     if spec == DEMO or isinstance(spec, str):
         return ()
     documents, queries, judgments = _find_files(spec)
-    return (
-        InputFile("source judgments", judgments),
-        InputFile("queries", queries),
-        InputFile("documents", documents),
-    )
+    return observe_files([("source judgments", judgments), ("queries", queries), ("documents", documents)])
 
 
 def split_queries(spec: StudySpec, collection: Collection) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -46,11 +46,11 @@ def open_study(
 ) -> StudyInputs:
     """Read a study and its collection, unless that is given, and find out what an earlier run finished in the folder."""
     spec = source if isinstance(source, StudySpec) else read_study(source)
+    files = list_inputs(spec.collection) if collection is None else ()
     chosen = read_collection(spec.collection) if collection is None else collection
     training, scored = split_queries(spec, chosen)
     place = Path(folder)
     plan = tuple(plan_systems(spec, chosen, place))
-    files = list_inputs(spec.collection) if collection is None else ()
     return StudyInputs(spec, chosen, training, scored, plan, place, files)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from judged.errors import BadInput, Unreadable, WrongKind
+from judged.files import standard_input
 from judged.io.open import BOM, File, decompress_stream, open_binary, read_text, split_name
 from judged.problem import Problem
 from judged.tables.sessions import Session
@@ -271,7 +271,7 @@ def _list_files(folder: Path) -> list[str]:
 
 def _open_path(path: str) -> Trace:
     if path == "-":
-        return _open_stream(sys.stdin.buffer, label="standard input", name="stdin")
+        return _open_stream(standard_input(), label="standard input", name="stdin")
     return Trace(_lines(_read_chunks(path), path), label=path, name=split_name(Path(path))[0])
 
 

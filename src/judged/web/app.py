@@ -35,6 +35,7 @@ from judged.web.pages import Page, address, make_live, render_error, render_fold
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+    from starlette.types import Receive, Scope, Send
 
 __all__ = ["Viewer"]
 
@@ -77,7 +78,7 @@ class Viewer:
         self.limits = limits or Limits()
         self.ending = asyncio.Event()
         """Set when the server shuts down, which ends the streams."""
-        self._streams = 0
+        self._streams: set[_Limited] = set()
         self._kept: OrderedDict[tuple[str, ...], object] = OrderedDict()
         self._lock = Lock()
 
@@ -211,29 +212,43 @@ class Viewer:
         ]
         return Response(json.dumps({"results": listed}, indent=2) + "\n", media_type="application/json")
 
-    async def _stream(self, request: Request) -> Response:
+    async def _stream(self, request: Request) -> Response | _Limited:
         if request.method == "HEAD":
             return Response(media_type="text/event-stream")
-        if self._streams >= self.limits.streams:
-            return PlainTextResponse("Too many pages are open.\n", 503, {"Retry-After": "10"})
         names = request.query_params.getlist("name")
-        return StreamingResponse(self._follow(names), media_type="text/event-stream")
+        stream = StreamingResponse(self._follow(names), media_type="text/event-stream")
+        return _Limited(stream, self._streams, most=self.limits.streams)
 
     async def _follow(self, names: Sequence[str]) -> AsyncIterator[str]:
         """Yield the version of what these inputs show, and each later one, until the server ends."""
-        self._streams += 1
         last, silent = None, 0.0
+        while not self.ending.is_set():
+            version = await to_thread.run_sync(self.live.version, *names)
+            silent += INTERVAL
+            if version != last or silent > HEARTBEAT:
+                yield f"data: {version}\n\n" if version != last else ":\n\n"
+                last, silent = version, 0.0
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.ending.wait(), INTERVAL)
+
+
+class _Limited:
+    """A stream whose number is limited: it is counted where the limit is checked, until it ends in any way."""
+
+    def __init__(self, stream: StreamingResponse, running: set[_Limited], *, most: int) -> None:
+        self._stream, self._running, self._most = stream, running, most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the stream, or say that there are too many; nothing is awaited between the check and the count."""
+        if len(self._running) >= self._most:
+            refusal = PlainTextResponse("Too many pages are open.\n", 503, {"Retry-After": "10"})
+            await refusal(scope, receive, send)
+            return
+        self._running.add(self)
         try:
-            while not self.ending.is_set():
-                version = await to_thread.run_sync(self.live.version, *names)
-                silent += INTERVAL
-                if version != last or silent > HEARTBEAT:
-                    yield f"data: {version}\n\n" if version != last else ":\n\n"
-                    last, silent = version, 0.0
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self.ending.wait(), INTERVAL)
+            await self._stream(scope, receive, send)
         finally:
-            self._streams -= 1
+            self._running.discard(self)
 
 
 def _send(page: Page, status: int = 200, *, warning: str = "") -> Response:

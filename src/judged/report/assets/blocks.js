@@ -33,7 +33,7 @@ const facts = (pairs) => h("dl", { class: "facts" }, pairs.filter(([, value]) =>
 function drawBlock(content) {
   if (content.kind === "sentence") return h("p", { class: "said" }, clip(content.text, 4000));
   if (content.kind === "notes") return h("ul", { class: "notes" }, content.notes.map((text) => h("li", {}, clip(text, 2000))));
-  if (content.kind === "figure") return [h("h2", {}, clip(content.title, 200)), chart({ spec: content.spec, fit: content.fit, name: content.name, label: content.title, caption: content.note })];
+  if (content.kind === "figure") return panel(clip(content.title, 200), { spec: content.spec, fit: content.fit, name: content.name, label: content.title, caption: content.note });
   return [content.title && h("h2", {}, clip(content.title, 200)), blockTable(content)];
 }
 

@@ -42,13 +42,14 @@ async function drawPending() {
 const CANVAS_FROM = 1600;
 const OPTIONS = { ast: true, actions: false, defaultStyle: false, mode: "vega-lite", tooltip: false };
 
-/** A figure. `kind` names a chart of the head and `rows` its marks, or `spec` is a whole specification.
+/** A heading and its figure; nothing in a file that was written without the drawing program. */
+const panel = (title, figure) => (head.figures ? [h("h2", {}, title), chart(figure)] : []);
+
+/** A figure, null without the drawing program. `kind` names a chart of the head and `rows` its marks, or `spec` is a whole specification.
     `tips(row)` gives the tooltip of a mark as it is pointed at, `click(row)` is called for a mark that is chosen. */
 function chart({ kind, spec, fit, rows = [], words = {}, name, label, caption, tips, click, columns, later }) {
+  if (!head.figures) return null;
   const holder = h("div", { class: "chart", role: "img", "aria-label": label, "aria-busy": "true" });
-  if (!head.figures) {
-    return h("p", { class: "note" }, `${name}: this file was written without the extra `, h("code", {}, "judged[report]"), ", so it has no figures; the tables have the numbers.");
-  }
   if (!spec && !rows.length) return h("p", { class: "note" }, `${name}: there is nothing to draw.`);
   const many = rows.length > CANVAS_FROM;
   function make(width, how) {

@@ -23,7 +23,7 @@ MOST_CELLS = 200_000
 def make_data(subject: Subject) -> PageData:
     """Return how the result was made; its tables as blocks, so that their CSV equals that of the command."""
     result = subject.result
-    provenance = result.provenance.with_digests()
+    provenance = result.provenance.with_machine()
     kept, left = _choose_tables(subject)
     head = {
         "kind": result.kind,

@@ -4,12 +4,12 @@ definePage("curves", "mab", async (page, subject) => {
   const data = subject.pages.curves, { scored } = subject, single = scored.systems.length === 1;
   const curves = data.curves ? await block(subject, "curves", "curves") : [];
   page.append(curvesHeadline(subject, data, curves));
-  if (!single && curves.length) page.append(h("p", { class: "lead" }, h("span", { class: "up" }, "━ ", named(state.a)), " and ", h("span", { class: "down" }, "┅ ", named(state.b)), scored.systems.length > 2 ? "; the other systems in grey. Point at a line to name it." : "."));
+  if (head.figures && !single && curves.length) page.append(h("p", { class: "lead" }, h("span", { class: "up" }, "━ ", named(state.a)), " and ", h("span", { class: "down" }, "┅ ", named(state.b)), scored.systems.length > 2 ? "; the other systems in grey. Point at a line to name it." : "."));
   if (data.why) page.append(h("p", { class: "note" }, `Precision by recall and measures by cutoff are not in this file: ${data.why}.`));
   if (curves.length) page.append(h("div", { class: "thirds" }, curves.map((rows, i) => drawCurve(subject, data.curves[i], rows))), curveTable(subject, data, curves));
   if (data.slices.length) await drawSlices(page, subject, data);
   const diagram = data.ranks[state.m];
-  if (diagram) page.append(h("h2", {}, `Average ranks by ${state.m}`), chart({ spec: diagram.spec, name: `Critical difference ${state.m}`, label: "Average ranks of the systems; strokes join those that the test does not separate", caption: diagram.note || null }));
+  if (diagram) page.append(...panel(`Average ranks by ${state.m}`, { spec: diagram.spec, name: `Critical difference ${state.m}`, label: "Average ranks of the systems; strokes join those that the test does not separate", caption: diagram.note || null }));
 });
 
 function curvesHeadline(subject, data, curves) {
@@ -25,7 +25,7 @@ function drawCurve(subject, { name, x, points }, means) {
   const { systems } = subject.scored, role = (system) => (system === state.a ? "a" : system === state.b ? "b" : "rest");
   const rows = systems.flatMap((system, s) => points.map((point, k) => means[k][s] && { system: clip(system, 60), role: role(system), x: point, value: means[k][s][0], low: means[k][s][1], high: means[k][s][2] }).filter(Boolean));
   const title = x === "recall" ? "Precision by recall" : `${name} by cutoff`;
-  return h("div", {}, h("h2", {}, title), chart({
+  return h("div", {}, panel(title, {
     kind: "curve", rows, name: title, label: `${title} of each system; the table below has the values`,
     words: { x: x === "recall" ? "recall" : "cutoff k", y: x === "recall" ? "interpolated precision" : `${name}@k`, ticks: x === "recall" ? [0, 0.2, 0.4, 0.6, 0.8, 1] : points, scale: x === "recall" ? "linear" : "log" },
     tips: (row) => row.system && { system: row.system, [x]: row.x, mean: fixed(row.value), interval: known(row.low) ? `${fixed(row.low)} … ${fixed(row.high)}` : "–" },
@@ -46,9 +46,9 @@ async function drawSlices(page, subject, data) {
     return { slice: clip(`${attribute} ${value} (${count(queries)})`, 60), attribute, value, queries, mean: parts[i].means[measure][at], base: parts[i].means[measure][scored.systems.indexOf(state.b)], row, difference: row && row[FIELD.difference], low: row && row[FIELD.low], high: row && row[FIELD.high] };
   });
   const dependent = data.interactions.filter((found) => found.measure === measure && ((found.system === state.a && found.baseline === state.b) || (found.system === state.b && found.baseline === state.a)));
-  page.append(h("h2", {}, `${measure} by slice`), chart({ kind: "slices", rows: rows.filter((row) => known(row.difference)).map(({ slice, difference, low, high }) => ({ slice, difference, low, high })), words: { measure, A: clip(state.a, 24), B: clip(state.b, 24) }, name: `Slices ${measure}`, label: "Mean difference in each slice, with its interval; the table has the numbers",
+  page.append(h("h2", {}, `${measure} by slice`), ...[chart({ kind: "slices", rows: rows.filter((row) => known(row.difference)).map(({ slice, difference, low, high }) => ({ slice, difference, low, high })), words: { measure, A: clip(state.a, 24), B: clip(state.b, 24) }, name: `Slices ${measure}`, label: "Mean difference in each slice, with its interval; the table has the numbers",
     tips: (row) => row.slice && { slice: row.slice, difference: signed(row.difference), interval: known(row.low) ? `${signed(row.low)} … ${signed(row.high)}` : "–" },
-    caption: dependent.map((found) => `Does the difference depend on ${found.attribute}? ${known(found.p_corrected) ? `Corrected ${sayP(found.p_corrected)}` : found.undefined}. `).join("") || "Mean differences with their intervals." }),
+    caption: dependent.map((found) => `Does the difference depend on ${found.attribute}? ${known(found.p_corrected) ? `Corrected ${sayP(found.p_corrected)}` : found.undefined}. `).join("") || "Mean differences with their intervals." })].filter(Boolean),
   table({ name: `Slices ${measure}`, rows, columns: [
     { name: "attribute", text: true, left: true, value: (row) => row.attribute }, { name: "slice", text: true, left: true, value: (row) => row.value }, { name: "queries", value: (row) => row.queries, cell: (row) => count(row.queries) },
     { name: clip(state.a, 24), value: (row) => float(row.mean[0]) }, { name: clip(state.b, 24), value: (row) => float(row.base[0]) },

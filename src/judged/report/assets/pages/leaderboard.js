@@ -20,7 +20,7 @@ definePage("leaderboard", "mb", async (page, subject) => {
   const tied = data.ties && data.ties[measure] ? rows.filter((row) => row.ties) : [];
   if (tied.length) page.append(h("p", { class: "note" }, "Means over all orders of tied results: ", tied.slice(0, 10).map((row, i) => [i ? "; " : "", named(row.name), ` ${fixed(row.ties[0])}–${fixed(row.ties[1])}`]), tied.length > 10 ? `; and ${tied.length - 10} more` : "", "."));
   page.append(leaderFigure(subject, kept, measure));
-  if (data.trade_off) page.append(h("h2", {}, "Accuracy against latency"), chart({ spec: data.trade_off, name: "Trade-off", label: "Accuracy against latency; the table has the numbers", caption: "Filled: Pareto-optimal, that is, no other system is at least as good on everything and better on something." }));
+  if (data.trade_off) page.append(...panel("Accuracy against latency", { spec: data.trade_off, name: "Trade-off", label: "Accuracy against latency; the table has the numbers", caption: "Filled: Pareto-optimal, that is, no other system is at least as good on everything and better on something." }));
 });
 
 function headline(subject, data, measure) {
@@ -142,6 +142,7 @@ function leaderCaption(subject, data, against, measure) {
 }
 
 function leaderFigure(subject, rows, measure) {
+  if (!head.figures) return "";
   const order = rows.map((row) => row.name);
   const figure = chart({
     kind: "intervals", later: true, name: `Intervals ${measure}`, label: `Mean ${measure} of each system with its interval; the table has the numbers`,

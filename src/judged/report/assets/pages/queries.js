@@ -62,6 +62,7 @@ function queryFilter(subject, about, rows, show) {
 const MOST_BARS = 1200;
 
 function queryPlots(subject, kept, rows, measure) {
+  if (!head.figures) return [];
   const unit = subject.scored.unit, opens = "query" in subject.pages;
   const open = opens ? (row) => row.id !== undefined && go({ page: "query", q: row.id }) : null;
   const tips = (row) => (row.id === undefined ? null : { [unit]: row.label, difference: signed(row.difference), [state.a]: fixed(row.x), [state.b]: fixed(row.y) });
@@ -73,15 +74,16 @@ function queryPlots(subject, kept, rows, measure) {
   const pair = `${measure} ${state.a} ${state.b}`;
   const higher = better(subject, measure) >= 0;
   return [h("div", { class: "two" },
-    h("div", {}, h("h2", {}, `Difference by ${unit}`), chart({ kind: "differences", rows: bars, words, name: `Differences ${pair}`, tips, click: open,
+    h("div", {}, panel(`Difference by ${unit}`, { kind: "differences", rows: bars, words, name: `Differences ${pair}`, tips, click: open,
       label: `Bars of the difference in ${measure}, sorted; the table below has every value`,
       caption: [higher ? "Above zero " : "Below zero ", named(state.a), ` is better.${every > 1 ? ` One bar for every ${every}.` : ""}${opens ? " Choose a bar to open its query." : ""}`] })),
-    h("div", {}, h("h2", {}, "One against the other"), chart({ kind: "scatter", rows: kept, words, name: `Scatter ${pair}`, tips, click: open,
+    h("div", {}, panel("One against the other", { kind: "scatter", rows: kept, words, name: `Scatter ${pair}`, tips, click: open,
       label: `Each ${unit} as a point: ${state.b} across, ${state.a} up; the table below has every value`, caption: "▲ won, ● tied, ▼ lost; the dashed line is equality." }))),
     h("details", { class: "note", "data-plot": "distribution", open: state.dist === "1" }, h("summary", {}, "Distribution of values"))];
 }
 
 async function drawDistribution(subject, measure, details) {
+  if (!head.figures) return;
   const { shares, quantiles } = await block(subject, "queries", "distribution");
   const rows = subject.scored.systems.flatMap((system, s) => quantiles[measure][s].map((value, i) => ({ system: clip(system, 60), role: system === state.a ? "a" : system === state.b ? "b" : "rest", value, share: shares[i] })));
   const figure = chart({ kind: "distribution", rows, later: true, words: { measure }, name: `Distribution ${measure}`, label: `Empirical distribution of ${measure} for each system`,
@@ -138,7 +140,7 @@ function drawValues(page, subject, about, values, measure) {
   const opens = "query" in subject.pages;
   page.append(h("h1", {}, `${measure} of ${plural(rows.length, subject.scored.unit)}`), h("p", { class: "lead" }, "One system, so nothing to compare: the lowest values come first."));
   const details = h("details", { class: "note", "data-plot": "distribution", open: true }, h("summary", {}, "Distribution of values"));
-  page.append(details, table({ name: `Queries ${measure}`, rows, limit: 40, sort: [measure, false], columns: [
+  page.append(head.figures ? details : "", table({ name: `Queries ${measure}`, rows, limit: 40, sort: [measure, false], columns: [
     { name: "query", text: true, left: true, key: (row) => row.label, value: (row) => row.id, cell: (row) => [opens ? h("a", { href: address({ page: "query", q: row.id }) }, clip(row.label, 90)) : clip(row.label, 90), row.text && h("span", { class: "soft opt" }, `  ${clip(row.id, 40)}`)] },
     { name: measure, value: (row) => float(row.value) }] }));
   page.append(h("div", { class: "out" }, quiet("Save CSV of all measures", () => saveAll(subject, about, null))));

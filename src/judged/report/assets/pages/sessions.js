@@ -84,7 +84,7 @@ async function costChart(subject, data, unit) {
   const costs = await block(subject, "sessions", "costs"), at = unit === "tokens" ? 2 : 3;
   const ones = data.systems.flatMap((system) => costs[system].filter((row) => known(row[at])).map((row) => ({ system: clip(system, 40), session: row[0], gain: row[1], cost: row[at], one: true })));
   const means = data.cost[unit];
-  return h("div", {}, h("h2", {}, `Gain against ${unit}`), chart({
+  return h("div", {}, panel(`Gain against ${unit}`, {
     kind: "cost", rows: [...ones, ...means.map((row) => ({ ...row, system: clip(row.system, 40), one: false }))], words: { x: `${unit} of a session`, y: "good gain", systems: data.systems.map((name) => clip(name, 40)) },
     name: `Gain against ${unit}`, label: `Good gain against ${unit}: small points are sessions, large ones the means of systems`,
     tips: (row) => row.system && { system: row.system, ...(row.one ? { session: row.session } : { "mean of": plural(costs[data.systems.find((name) => clip(name, 40) === row.system)].length, "session") }), gain: fixed(row.gain, 2), [unit]: count(Math.round(row.cost)) },

@@ -1,0 +1,94 @@
+"""Options that have an effect only together with others: each declares what it needs, and is refused without it.
+
+What an option `needs` is written as on the command line: `--per-query`, `--engine spark`, `--format csv|tsv`,
+`-o FILE.html|.md`, `RUN`; or `not --per-query`. Of a tuple one will do; a list of tuples asks for one of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+import click
+
+__all__ = ["ALL_TABLES", "TABLES", "TEXTS", "DependentOption", "Needs", "dependent_option"]
+
+F = TypeVar("F", bound=Callable[..., object])
+Needs: TypeAlias = str | tuple[str, ...] | list[tuple[str, ...]]
+
+TABLES = ("--format table|markdown|latex", "-o FILE.txt|.md|.tex")
+"""Where numbers are laid out for people: elsewhere all rows are written in full."""
+ALL_TABLES = ("--format table|markdown|latex|json", "-o FILE.txt|.md|.tex|.json|.html")
+"""Where more is written than the main table."""
+TEXTS = (*TABLES, "-o FILE.html")
+"""Where texts of queries are shown."""
+
+
+class DependentOption(click.Option):
+    """An option that is refused on a command line on which it would have no effect."""
+
+    def __init__(
+        self, *args: Any, needs: Needs = (), excludes: tuple[str, ...] = (), **settings: Any
+    ) -> None:
+        super().__init__(*args, **settings)
+        groups = [needs] if isinstance(needs, tuple) else [(needs,)] if isinstance(needs, str) else needs
+        self.needs = [group for group in groups if group]
+        self.excludes = excludes
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        """Raise `UsageError` if the option is given where it has no effect."""
+        if self.name in opts:
+            self._check(ctx.command, opts)
+        return super().handle_parse_result(ctx, opts, args)
+
+    def _check(self, command: click.Command, given: Mapping[str, Any]) -> None:
+        called = f"`{max(self.opts, key=len)}` has no effect"
+        for text in self.excludes:
+            if _holds(command, given, text):
+                msg = f"{called} with `{text}`"
+                raise click.UsageError(msg)
+        for group in self.needs:
+            if any(_holds(command, given, text) for text in group):
+                continue
+            known = [f"`{text}`" for text in group if _find(command, text.split()[0]) is not None]
+            msg = f"{called} without {' or '.join(known)}"
+            raise click.UsageError(msg)
+
+
+def dependent_option(
+    *declarations: str, needs: Needs = (), excludes: tuple[str, ...] = (), **settings: Any
+) -> Callable[[F], F]:
+    """Return `click.option` for an option that needs others, or excludes them."""
+    return click.option(*declarations, cls=DependentOption, needs=needs, excludes=excludes, **settings)
+
+
+def _find(command: click.Command, flag: str) -> click.Parameter | None:
+    """Return the option, or the argument, that is written so."""
+    return next((param for param in command.params if flag in (*param.opts, _bare(param.metavar))), None)
+
+
+def _bare(metavar: str | None) -> str:
+    return (metavar or "").strip("[].")
+
+
+def _holds(command: click.Command, given: Mapping[str, Any], text: str) -> bool:
+    """Return whether an option is given, or has one of the values or endings after it, if need be by default."""
+    flag, _, wanted = text.partition(" ")
+    if flag == "not":
+        return not _holds(command, given, wanted)
+    param = _find(command, flag)
+    if param is None or param.name is None:
+        return False
+    value = given.get(param.name, None if not wanted else param.default)
+    values = [
+        str(one) for one in (value if isinstance(value, Sequence) and not isinstance(value, str) else [value])
+    ]
+    if not wanted or wanted.isupper():
+        return isinstance(value, str | bool | list | tuple) and bool(
+            value
+        )  # click marks absence by an object
+    if wanted.startswith("FILE."):
+        return any(one.lower().endswith(tuple(wanted.removeprefix("FILE").split("|"))) for one in values)
+    return not set(wanted.split("|")).isdisjoint(values)
