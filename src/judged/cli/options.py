@@ -46,8 +46,9 @@ FORMULAS = dependent_option(
     is_flag=True,
     help="Put an apostrophe before CSV and TSV cells that a spreadsheet would run as formulas.",
 )
-BARE_LATEX = click.option(
+BARE_LATEX = dependent_option(
     "--bare-latex",
+    needs=("--format latex", "-o FILE.tex"),
     is_flag=True,
     help="In LaTeX, write each `tabular` alone, without `table`, caption and label.",
 )
