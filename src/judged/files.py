@@ -44,11 +44,25 @@ def parse_yaml(content: str | bytes) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(content)
+        value = yaml.safe_load(content)
+        if _contains_itself(value, (), set()):
+            raise yaml.YAMLError("a part of it contains itself")
+        return value  # noqa: TRY300 - what follows is about the document
     except RecursionError:
         raise yaml.YAMLError("it is nested too deeply") from None
     except ValueError as error:  # an impossible date, a number of thousands of digits
         raise yaml.YAMLError(str(error)) from None
+
+
+def _contains_itself(value: object, above: tuple[int, ...], seen: set[int]) -> bool:
+    """Return whether an alias makes a value a part of itself, which no reader of settings expects."""
+    if id(value) in above:
+        return True
+    if id(value) in seen or not isinstance(value, dict | list):
+        return False
+    seen.add(id(value))
+    parts = value.values() if isinstance(value, dict) else value
+    return any(_contains_itself(part, (*above, id(value)), seen) for part in parts)
 
 
 @contextmanager

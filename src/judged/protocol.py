@@ -17,6 +17,8 @@ __all__ = ["PROTOCOLS", "BaseProtocol", "Convention", "Protocol", "convention"]
 
 T = TypeVar("T")
 _KEY = "convention"
+MOST_DOCUMENTS = 10**9
+"""The greatest depth: more documents of a query are never retrieved, and ranks are exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +285,8 @@ class Protocol(BaseProtocol):
         words=lambda depth: "full depth" if depth is None else f"depth {depth}",
         alternatives=(None, 10, 100, 1000),
         affects="ranks",
-        check=lambda depth: depth is None or depth >= 1,
-        expected="a whole number from 1",
+        check=lambda depth: depth is None or 1 <= depth <= MOST_DOCUMENTS,
+        expected=f"a whole number from 1 to {MOST_DOCUMENTS:,}",
         metavar="N",
     )
     """Only the first `depth` documents of each query are used; None: all."""

@@ -44,7 +44,7 @@ def test_every_convention_changes_the_fingerprint() -> None:
         ({"precision": "float16"}, "`precision` of a protocol is `float16`"),
         ({"rel": -1}, "`rel` of a protocol is -1, expected a number from 0"),
         ({"rel": float("nan")}, "`rel` of a protocol is nan"),
-        ({"depth": 0}, "`depth` of a protocol is 0, expected a whole number from 1"),
+        ({"depth": 0}, "`depth` of a protocol is 0, expected a whole number from 1 to 1,000,000,000"),
     ],
 )
 def test_nonsense_is_refused_in_words(change: dict[str, object], message: str) -> None:

@@ -226,7 +226,7 @@ def test_margins_of_queries_are_taken_off_one_by_one() -> None:
         ([], {}, "holds no values"),
         ([0.1, math.nan], {}, "holds nan"),
         ([0.1, math.inf], {}, "holds inf"),
-        ([0.1, 0.2], {"alpha": 0.5}, "`alpha` is 0.5, expected a number above 0 and below 0.5"),
+        ([0.1, 0.2], {"alpha": 0.5}, "`alpha` is 0.5, expected a number from 1e-09 and below 0.5"),
         ([0.1, 0.2], {"alpha": math.nan}, "`alpha` is nan"),
         ([0.1, 0.2], {"seed": -1}, "`seed` is -1, expected a whole number from 0"),
         ([0.1, 0.2], {"test": "wilcoxon"}, "the test is `wilcoxon`, expected `t` or `randomisation`"),

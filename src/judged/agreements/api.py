@@ -19,7 +19,7 @@ from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.result import InputFile, Provenance, observe_files
 from judged.stats.outcome import Undefined
-from judged.stats.paired import check_level
+from judged.stats.paired import check_level, check_resamples
 from judged.stats.prediction_powered import describe_small_sample
 from judged.tables.inputs import RunLike
 
@@ -61,6 +61,7 @@ def agreement(
         (5, 1, 0.6154)
     """
     check_level(level)
+    check_resamples(resamples)
     inputs = _list_inputs(labels, human, judges or {}, runs or {})
     people, machine = read_grades(human), read_grades(labels)
     if people.name == machine.name:  # objects in memory have no name

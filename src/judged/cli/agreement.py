@@ -70,7 +70,7 @@ Examples:
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
 @click.option(
     "--resamples",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10_000_000),
     default=10_000,
     show_default=True,
     help="Number of bootstrap samples of tasks for the interval of κ.",

@@ -320,7 +320,7 @@ def comparison_options(
         dependent_option(
             "--resamples",
             needs=[needs, DRAWN],
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, 10_000_000),
             default=10_000,
             show_default=True,
             help="Number of random permutations or bootstrap samples.",

@@ -32,6 +32,9 @@ CELLS = 2**21
 SAME = 1e-12
 """Sums that differ by less than this share of the total are equal."""
 
+LEAST_ALPHA = 1e-9
+"""The least probability of an error: quantiles of much less are not found."""
+
 
 @dataclass(frozen=True, slots=True)
 class MarginTest:
@@ -132,8 +135,8 @@ class _Bounds:
 
 
 def _check_settings(alpha: float, test: str, resamples: int, seed: int) -> None:
-    if not 0 < alpha < 0.5:
-        msg = f"`alpha` is {alpha}, expected a number above 0 and below 0.5"
+    if not LEAST_ALPHA <= alpha < 0.5:
+        msg = f"`alpha` is {alpha}, expected a number from {LEAST_ALPHA:g} and below 0.5"
         raise BadSample(msg, hint="5 % is written 0.05")
     if test not in {"t", "randomisation"}:
         msg = f"the test is `{test}`, expected `t` or `randomisation`"

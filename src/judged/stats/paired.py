@@ -37,6 +37,8 @@ Values: TypeAlias = Sequence[float] | Floats
 SystemValues: TypeAlias = Values | Mapping[str, float] | Scores
 """The scores of one system: in the order of the queries, by query, or as `Scores`."""
 
+MOST_RESAMPLES = 10_000_000
+"""More would change no digit that is shown."""
 DIGITS = 12
 """How many digits of the largest score count; differences below them are rounding errors of float64."""
 ROUNDING = 10.0**-DIGITS
@@ -101,9 +103,9 @@ def check_level(level: float) -> None:
 
 
 def check_resamples(resamples: int) -> None:
-    """Raise BadSample for fewer than one resample."""
-    if resamples < 1:
-        msg = f"`resamples` is {resamples}, expected 1 or more"
+    """Raise BadSample for fewer than one resample, and for more than ever change a digit."""
+    if not 1 <= resamples <= MOST_RESAMPLES:
+        msg = f"`resamples` is {resamples}, expected 1 to {MOST_RESAMPLES:,}"
         raise BadSample(msg)
 
 
