@@ -102,12 +102,12 @@ def test_a_page_that_nothing_changes_stays(
     """No reload without a change, and one stream a page."""
     page = open_page(f"{viewer.url}/result?name=monday.json")
     page.evaluate("window.same = true")
-    wait_for(lambda: viewer.server.viewer._streams == 1)
+    wait_for(lambda: len(viewer.server.viewer._streams) == 1)
     page.wait_for_timeout(1500)
 
     assert page.evaluate("window.same")
     page.close()
-    wait_until(lambda: viewer.server.viewer._streams == 0)
+    wait_until(lambda: not viewer.server.viewer._streams)
 
 
 @pytest.mark.parametrize("width", [400, 1440])

@@ -242,3 +242,14 @@ def test_a_column_that_is_not_there_is_named(invoke: Invoke) -> None:
     assert result.exit_code == 2
     assert "no column to sort by is called `nDCG@1`" in result.stderr
     assert "did you mean `nDCG@10`?" in result.stderr
+
+
+def test_one_of_several_values_will_do(invoke: Invoke) -> None:
+    """`--load closed,open` has both loops, so that both of their options have an effect."""
+    both = ("index", "--dataset", "missing.npy", "--load", "closed,open")
+
+    assert "has no effect" not in invoke(*both, "--clients", "1", "--rates", "0.5").stderr
+    assert (
+        "`--rates` has no effect without `--load open`"
+        in invoke(*both[:-1], "closed", "--rates", "0.5").stderr
+    )

@@ -356,7 +356,7 @@ def test_the_command_streams_folders_and_patterns(tmp_path: Path, monkeypatch: p
 
     assert folder.stdout.startswith("system,AP\nbm25,0.")
     assert pattern.stdout == folder.stdout
-    assert "needs `--engine spark`" in refused.output
+    assert "has no effect without `--engine spark`" in refused.output
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ What an option `needs` is written as on the command line: `--per-query`, `--engi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import click
@@ -82,13 +82,11 @@ def _holds(command: click.Command, given: Mapping[str, Any], text: str) -> bool:
     if param is None or param.name is None:
         return False
     value = given.get(param.name, None if not wanted else param.default)
-    values = [
-        str(one) for one in (value if isinstance(value, Sequence) and not isinstance(value, str) else [value])
-    ]
     if not wanted or wanted.isupper():
-        return isinstance(value, str | bool | list | tuple) and bool(
-            value
-        )  # click marks absence by an object
+        present = isinstance(value, str | bool | list | tuple)  # click marks absence by an object of its own
+        return present and bool(value)
+    texts = value if isinstance(value, list | tuple) else [value]
     if wanted.startswith("FILE."):
-        return any(one.lower().endswith(tuple(wanted.removeprefix("FILE").split("|"))) for one in values)
-    return not set(wanted.split("|")).isdisjoint(values)
+        return any(str(text).lower().endswith(tuple(wanted[4:].split("|"))) for text in texts)
+    words = {word for text in texts for word in str(text).split(",")}
+    return not words.isdisjoint(wanted.split("|"))
