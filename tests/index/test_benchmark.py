@@ -327,7 +327,10 @@ def test_the_command_lists_engines_with_their_extras() -> None:
         (["--dataset", "nothing"], "named data sets: digits"),
         (["--dataset", "digits", "--engine", "faiss-hnws"], "did you mean `faiss-hnsw`"),
         (["--dataset", "digits", "--load", "wide"], "expected `closed`, `open`, or both"),
-        (["--dataset", "digits", "--clients", "two"], "holds something else than whole numbers"),
+        (
+            ["--dataset", "digits", "--load", "closed", "--clients", "two"],
+            "holds something else than whole numbers",
+        ),
         (["--dataset", "digits", "--url", "pgvector"], "expected ENGINE=URL"),
         (["--dataset", "digits", "-o", "a", "-o", "b"], "2 folders are given"),
     ],
