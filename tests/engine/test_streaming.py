@@ -451,3 +451,28 @@ def write_many(path: Path, rows: int) -> Path:
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write("\n".join(lines.to_pylist()).encode() + b"\n")
     return path
+
+
+def test_no_file_of_spilled_rows_grows_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 2 files at a time, 64 queries in any order are split level by level: the largest piece stays near a block."""
+    rows = [(f"q{query}", f"d{number}", float(number)) for query in range(64) for number in range(40)]
+    random.Random(5).shuffle(rows)  # noqa: S311 - a fixed seed
+    path = tmp_path / "scattered.run"
+    path.write_text("".join(f"{query} Q0 {document} 0 {score} t\n" for query, document, score in rows))
+    qrels = {f"q{query}": {f"d{query % 40}": 1} for query in range(64)}
+    pieces: list[int] = []
+    group = streaming._group
+    monkeypatch.setattr(streaming, "_group", lambda table: (pieces.append(len(table)), group(table))[1])
+    expected = judged.evaluate(qrels, path, MEASURES, engine="local")
+    for partitions, levels in ((2, 3), (4, 3), (256, 0)):
+        monkeypatch.setattr(streaming, "PARTITIONS", partitions)
+        monkeypatch.setattr(streaming, "LEVELS", levels)
+        pieces.clear()
+        found = judged.evaluate(qrels, path, MEASURES, engine="streaming")
+
+        assert_same(found, expected, spilled=True)
+        assert sum(pieces) == len(rows)
+        if partitions == 4:
+            assert max(pieces) < len(rows) / 8
+        if partitions == 2:
+            assert len(pieces) > 8

@@ -36,7 +36,9 @@ from judged.wording import counted
 __all__ = ["Reducer", "Reduction", "reduce_stream"]
 
 PARTITIONS = 256
-"""How many files rows are spilled to at most."""
+"""How many files rows are spilled to at once."""
+LEVELS = 3
+"""How often a file of spilled rows is split again: each time takes another byte of a hash of 32 bits."""
 INTERVAL = 0.2
 """Seconds between two reports of progress."""
 
@@ -212,9 +214,9 @@ def _reduce_scattered(
     if not wanted:
         return found
     names = {system: take(judgments.queries, np.array(sorted(queries))) for system, queries in wanted.items()}
-    partitions = min(PARTITIONS, ceil(reducer.rows / BLOCK_ROWS))
+    chosen = (_choose(table, names) for table in stream.tables())
     with TemporaryDirectory(prefix="judged-") as folder:
-        for table in _spill(stream.tables(), names, Path(folder), partitions):
+        for table in _spill(chosen, Path(folder), reducer.rows):
             for system, rows in split_systems(table):
                 run = to_run(_group(rows), label=stream.label, locate=stream.places.locate)
                 for scans, scanned in zip(found[system], reducer.scan(run)[0], strict=True):
@@ -222,22 +224,32 @@ def _reduce_scattered(
     return found
 
 
-def _spill(
-    tables: Iterable[pa.Table], wanted: Mapping[str | None, pa.Array], folder: Path, partitions: int
-) -> Iterator[pa.Table]:
-    """Write the rows of some queries to files by their query, then yield the rows of each file."""
+def _spill(tables: Iterable[pa.Table], folder: Path, rows: int, *, level: int = 0) -> Iterator[pa.Table]:
+    """Write rows to files by their query, then yield the rows of each file; files that are still large are split again.
+
+    There are so many files that each has about a block of rows, up to a limit: a process may open only so many at once.
+    """
+    partitions = min(PARTITIONS, ceil(rows / BLOCK_ROWS))
+    written: Counter[int] = Counter()
     with ExitStack() as stack:
         writers: dict[int, Any] = {}
         for table in tables:
-            for number, rows in _partition(_choose(table, wanted), partitions):
+            for number, part in _partition(table, partitions, level):
                 if number not in writers:
                     sink = str(folder / f"{number}.arrow")
-                    writers[number] = stack.enter_context(pa.ipc.new_stream(sink, rows.schema))
-                writers[number].write_table(rows)
-    for number in sorted(writers):
+                    writers[number] = stack.enter_context(pa.ipc.new_stream(sink, part.schema))
+                writers[number].write_table(part)
+                written[number] += len(part)
+    for number in sorted(written):
         path = folder / f"{number}.arrow"
         with pa.ipc.open_stream(str(path)) as reader:
-            yield reader.read_all()
+            if partitions == PARTITIONS and level < LEVELS and written[number] > 2 * BLOCK_ROWS:
+                inner = folder / str(number)
+                inner.mkdir()
+                again = (pa.Table.from_batches([batch]) for batch in reader)
+                yield from _spill(again, inner, written[number], level=level + 1)
+            else:
+                yield reader.read_all()
         path.unlink()
 
 
@@ -258,11 +270,15 @@ def _choose(table: pa.Table, wanted: Mapping[str | None, pa.Array]) -> pa.Table:
     return pa.concat_tables(parts) if parts else table.slice(0, 0)
 
 
-def _partition(table: pa.Table, count: int) -> Iterator[tuple[int, pa.Table]]:
-    """Yield the rows that belong in each file, by a hash of their query."""
+def _partition(table: pa.Table, count: int, level: int) -> Iterator[tuple[int, pa.Table]]:
+    """Yield the rows that belong in each file, by a hash of their query; each level uses other bits of it."""
     encoded = one_array(table["query"]).dictionary_encode()
     home = np.array(
-        [zlib.crc32(str(name).encode()) % count for name in encoded.dictionary.to_pylist()], dtype=np.int64
+        [
+            zlib.crc32(str(name).encode()) // PARTITIONS**level % count
+            for name in encoded.dictionary.to_pylist()
+        ],
+        dtype=np.int64,
     )
     number = home[to_numpy(encoded.indices)]
     for at in distinct(number).tolist():
