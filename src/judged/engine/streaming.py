@@ -227,7 +227,7 @@ def _reduce_scattered(
 def _spill(tables: Iterable[pa.Table], folder: Path, rows: int, *, level: int = 0) -> Iterator[pa.Table]:
     """Write rows to files by their query, then yield the rows of each file; files that are still large are split again.
 
-    There are so many files that each has about a block of rows, up to a limit: a process may open only so many at once.
+    Each file has about a block of rows, unless that takes more files than a process may have open.
     """
     partitions = min(PARTITIONS, ceil(rows / BLOCK_ROWS))
     written: Counter[int] = Counter()
