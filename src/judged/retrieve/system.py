@@ -279,11 +279,10 @@ class System:
             stage, gate = self.gate
             if not self.time(stage, query, lambda: gate.decide(query)):
                 return Answer(Ranked(), retrieved=False)
-        found, experts = self.find(query)
-        # whatever found them, what was returned is what is scored: ties must not be reordered later
-        ranked = before = found.in_order()
+        before, experts = self.find(query)
+        ranked = before
         for stage, reranker in self.rerankers:
-            ranked = self.time(stage, query, partial(reranker.rerank, query, ranked)).in_order()
+            ranked = self.time(stage, query, partial(reranker.rerank, query, ranked))
         return Answer(ranked.cut(self.depth), before.cut(self.depth) if self.rerankers else None, experts)
 
     def notes(self) -> list[str]:
@@ -385,7 +384,8 @@ class Systems:
         # rerankers may take documents from below the depth of the system
         deep = max([system.depth, *(one.depth for one in spec.rerank_specs())])
         name = stage.stage
-        return lambda query: (system.time(name, query, lambda: searcher.search(query, deep)), ())
+        # what was returned is what is scored: whatever reads the run must not reorder ties
+        return lambda query: (system.time(name, query, lambda: searcher.search(query, deep).in_order()), ())
 
     def _share_searcher(self, stage: SearchSpec | Retrievers, space: VectorSpace | None) -> Searcher:
         """Return the searcher of a declaration over some vectors, built once for all systems that have it."""
@@ -428,9 +428,8 @@ def _fuse(fusion: Fusion, weights: Sequence[float], lists: Sequence[Ranked], nam
     scores = fusion.score(candidates, weights)
     order = candidates.sort(scores)
     documents = candidates.documents.to_pylist()
-    return Ranked(
-        tuple(documents[row] for row in candidates.document[order].tolist()), tuple(scores[order].tolist())
-    )
+    found = tuple(documents[row] for row in candidates.document[order].tolist())
+    return Ranked(found, tuple(scores[order].tolist())).in_order()
 
 
 def _make_routing(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import chain, pairwise, repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -42,16 +42,20 @@ def keep_order(scores: Sequence[float | None]) -> list[float]:
     >>> keep_order([2.0, 2.0, 1.0])
     [2.0, 1.9999998807907104, 1.0]
     """
-    known = [float(score) for score in scores if score is not None]
-    positions = [-float(rank) for rank in range(1, len(scores) + 1)]
-    if len(known) < len(scores) or any(after > before for before, after in pairwise(known)):
-        return positions
+    known = None if None in scores else np.array(scores, dtype=np.float64)
+    if known is None or (known[1:] > known[:-1]).any():
+        return _score_positions(len(scores))
     with np.errstate(over="ignore"):
-        single = np.array(known).astype(np.float32)
+        single = known.astype(np.float32)
     falls = (single[1:] < single[:-1]).all() and np.isfinite(single).all()
+    kept: list[float] = known.tolist()
     if falls or np.isnan(single).any():  # readers report NaN with its place
-        return known
-    return _lower_ties(known, single) or positions
+        return kept
+    return _lower_ties(kept, single) or _score_positions(len(scores))
+
+
+def _score_positions(count: int) -> list[float]:
+    return [-float(rank) for rank in range(1, count + 1)]
 
 
 def _lower_ties(scores: list[float], single: NDArray[np.float32]) -> list[float] | None:
