@@ -82,7 +82,7 @@ def _find_unknown_keys(
     if tags:
         field = str(structs[0].tag_field)
         tag = content.get(field)
-        if tag is None:
+        if not isinstance(tag, str):
             return  # `convert` has the better message
         if tag not in tags:
             yield UnknownName(f"`{place}{field}` of {source}", str(tag), [str(one) for one in tags])

@@ -23,6 +23,7 @@ KEPT: tuple[tuple[str, bytes], ...] = (
     ("saved results", b"[" * 100_000),
     ("sweeps of indexes", b"exact: {}\nfaiss-hnsw:\n  build: {M: [8, 16]\x84}\n"),
     ("studies", b"collection: demo\nsystems: " + b"[" * 5_000),
+    ("studies", b"collection: demo\nsystems:\n  - {name: a, retriever: {type: {q: x}}}\n"),
     ("vectors, .npy", _NPY.replace(b"(4, 3)", b"(4, 3)," + b"{" * 6)),
     ("vectors, .npy", _NPY.replace(b"'<f4'", b"'|O8'")),
     ("vectors, .npz", _NPZ[:30] + b"$..*" + _NPZ[34:]),
