@@ -100,6 +100,7 @@ def test_a_line_that_was_cut_is_passed_over(tmp_path: Path) -> None:
         log.write_bytes(whole + whole[:length])
 
         assert record_look(report, log).looks == 2
+        assert record_look(report, log).looks == 2
         assert json.loads(log.read_bytes().splitlines()[-1])["verdict"] == report.verdict
 
 

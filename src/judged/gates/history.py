@@ -20,6 +20,9 @@ from judged.problem import Problem
 
 __all__ = ["record_look"]
 
+START = b'{"time":"'
+"""How every line begins: one that does not is of another file."""
+
 
 class Look(msgspec.Struct, frozen=True):
     """A line of the log: one decision of a gate."""
@@ -51,7 +54,7 @@ def record_look(report: GateReport, path: Path) -> GateReport:
 
 
 def _read_log(path: Path) -> list[Look]:
-    """Return the decisions so far; a last line that was cut when a process died is passed over."""
+    """Return the decisions so far; a line that was cut when a process died is passed over, also once others follow it."""
     try:
         lines = path.read_bytes().splitlines() if path.exists() else []
     except OSError as error:
@@ -62,7 +65,7 @@ def _read_log(path: Path) -> list[Look]:
         try:
             looks.append(msgspec.json.decode(line, type=Look))
         except msgspec.DecodeError as error:
-            if number < len(lines):
+            if not (line.startswith(START) or START.startswith(line)):
                 problem = Problem.error(
                     "bad-history", f"line {number}", f"is not a decision of a gate: {error}"
                 )
