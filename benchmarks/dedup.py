@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from judged.dedup.find import find_duplicates
-from judged.dedup.rules import Rules
-from judged.tables.sessions import Result
+from judged.agents.dedup.find import find_duplicates
+from judged.agents.dedup.rules import Rules
+from judged.agents.tables import Result
 from machine import description
 from reporting import write_report
 

@@ -74,10 +74,10 @@ def _overhead() -> float:
 
 def _scoring() -> float:
     """Return the seconds in which 10,000 queries with 100 answers each are scored: the lowest of three rounds."""
-    from judged.engine.evaluate import evaluate_with
-    from judged.engine.neighbour import NEIGHBOUR
+    from judged.index.family import NEIGHBOUR
+    from judged.index.neighbours import Answers, Neighbours
     from judged.index.points import name_measures
-    from judged.tables.neighbours import Answers, Neighbours
+    from judged.scoring.evaluate import evaluate_with
 
     rng = np.random.default_rng(SEED)
     ids = np.argsort(rng.random((10_000, 400)), axis=1)[:, :100]

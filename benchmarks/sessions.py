@@ -19,8 +19,8 @@ from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from judged.kernels.sessions import SessionView  # noqa: E402
-from judged.measures.families import SESSION_MEASURES  # noqa: E402
+from judged.agents.kernels import SessionView  # noqa: E402
+from judged.agents.measures import SESSION_MEASURES  # noqa: E402
 from judged.measures.parse import parse_measures  # noqa: E402
 from machine import description  # noqa: E402
 from reporting import write_report  # noqa: E402

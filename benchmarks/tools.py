@@ -38,7 +38,7 @@ def judged(qrels: str, run: str, *, measures: tuple[str, ...] = MEASURES, thread
     import judged as library
 
     library.nDCG  # noqa: B018 - imports what a first evaluation would import
-    from judged.engine.evaluate import evaluate
+    from judged.scoring.evaluate import evaluate
 
     return lambda: evaluate(Path(qrels), Path(run), measures, threads=threads).mean()
 

@@ -18,14 +18,14 @@ from judged.checks.kinds import KINDS
 from judged.cli.main import COMMANDS, EXIT_CODES, judged
 from judged.index.engine import ENGINES, Engine
 from judged.profiles.profile import PROFILES
-from judged.retrieve.encoders import ENCODERS
-from judged.retrieve.gates import GATES
-from judged.retrieve.rerankers import RERANKERS
-from judged.retrieve.retrievers import RETRIEVERS
-from judged.retrieve.routers import ROUTERS
-from judged.retrieve.searchers import SEARCHERS
-from judged.retrieve.stage import StageSpec
-from judged.study.specification import make_schema
+from judged.studies.specification import make_schema
+from judged.studies.stages.encoders import ENCODERS
+from judged.studies.stages.rerankers import RERANKERS
+from judged.studies.stages.retrievers import RETRIEVERS
+from judged.studies.stages.routers import ROUTERS
+from judged.studies.stages.searchers import SEARCHERS
+from judged.studies.stages.skip_policies import GATES
+from judged.studies.stages.stage import StageSpec
 from judged.tables.schema import SCHEMAS
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -92,7 +92,7 @@ def list_tables() -> str:
         "Names are found in any case; if several are present, the first one listed is used.",
         "An id is text or an integer. In lines without a header, `–` is a column that is ignored.",
     ]
-    for schema in SCHEMAS.values():
+    for schema in (SCHEMAS[name] for name in SCHEMAS):
         rows = [
             f"| {field.name} | {', '.join(f'`{name}`' for name in field.names)} | {HOLDS[field.kind]} | "
             f"{'' if field.required else 'optional'} |"

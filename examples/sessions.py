@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import judged
-from judged.sessions.analysis import curve, overlaps, stopping_points
+from judged.agents.analysis import curve, overlaps, stopping_points
 
 
 def trace(system: str, task: str, *iterations: list[tuple[str, int]]) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def main() -> None:
         print(
             f"good results: {pair.both} in common, {pair.only_first} only {pair.first}, {pair.only_second} only {pair.second}"
         )
-    comparison = judged.sessions.compare_sessions(TRACES, "CG", baseline="eager")
+    comparison = judged.agents.compare_sessions(TRACES, "CG", baseline="eager")
     print(f"frugal − eager: {comparison.contrast('frugal').difference:+.2f} CG")
 
 

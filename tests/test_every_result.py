@@ -11,7 +11,6 @@ import pytest
 import judged
 from judged.checks.lint import lint
 from judged.comparison.contrasts import Contrast
-from judged.engine.evaluate import evaluate_many
 from judged.explanation.difference import explain_difference
 from judged.explanation.published import explain_published
 from judged.gates.result import MeasureGate
@@ -19,11 +18,12 @@ from judged.index.api import benchmark_index
 from judged.index.diff import diff_benchmarks
 from judged.index.result import IndexBenchmark
 from judged.io.read import read_judgments
-from judged.label.result import Labelling
+from judged.labels.result import Labelling
 from judged.result import RESULTS, Result
-from judged.retrieve.collection import Collection
-from judged.study.result import Study
-from judged.study.run import open_study, run_study
+from judged.scoring.evaluate import evaluate_many
+from judged.studies.collection import Collection
+from judged.studies.result import Study
+from judged.studies.run import open_study, run_study
 from support import report_results
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 0, "b": 2}}

@@ -13,8 +13,8 @@ import pytest
 
 import judged
 from judged import result as results
-from judged.engine.evaluations import Evaluations
 from judged.result import FileStamp, InputFile, Result, observe_files
+from judged.scoring.evaluations import Evaluations
 
 QRELS, RUN = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n", "q1 Q0 a 1 2.0 x\nq1 Q0 b 2 1.0 x\nq2 Q0 b 1 1.0 x\n"
 CHANGES: dict[str, Callable[[Path], object]] = {

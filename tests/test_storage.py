@@ -12,7 +12,7 @@ import pytest
 
 import judged
 from judged.errors import MissingExtra, Unreadable
-from judged.storage import list_files
+from judged.store.remote import list_files
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 RUN = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
@@ -40,7 +40,7 @@ def test_a_result_is_saved_and_loaded_at_a_uri(place: str, name: str) -> None:
 
 def test_tables_are_read_at_a_uri(place: str) -> None:
     """Judgments at once, runs as streams, from a file, a folder or a pattern."""
-    from judged.storage import write_bytes
+    from judged.store.remote import write_bytes
 
     sink = pa.BufferOutputStream()
     pq.write_table(

@@ -1,20 +1,19 @@
 from judged import (
+    agents as agents,
     functional as functional,
     measures as measures,
-    sessions as sessions,
     stats as stats,
     testing as testing,
 )
 from judged._version import __version__ as __version__
-from judged.agreements.api import agreement as agreement
-from judged.agreements.result import Agreement as Agreement
+from judged.agents.evaluate import evaluate_sessions as evaluate_sessions
+from judged.agents.protocol import SessionProtocol as SessionProtocol
+from judged.agents.tables import Sessions as Sessions
+from judged.agents.traces.read import read_sessions as read_sessions
 from judged.checks.lint import lint as lint
 from judged.checks.result import LintReport as LintReport
 from judged.comparison.api import compare as compare
 from judged.comparison.result import Comparison as Comparison
-from judged.engine.evaluate import evaluate as evaluate, evaluate_many as evaluate_many
-from judged.engine.evaluation import Evaluation as Evaluation
-from judged.engine.evaluations import Evaluations as Evaluations
 from judged.errors import JudgedError as JudgedError
 from judged.explanation.api import explain as explain
 from judged.explanation.difference import explain_difference as explain_difference
@@ -23,6 +22,7 @@ from judged.explanation.result import Explanation as Explanation
 from judged.gates.api import gate as gate
 from judged.gates.result import GateReport as GateReport
 from judged.index.api import benchmark_index as benchmark_index
+from judged.index.neighbours import Answers as Answers, Neighbours as Neighbours
 from judged.index.result import IndexBenchmark as IndexBenchmark
 from judged.io.read import (
     read_judgments as read_judgments,
@@ -31,8 +31,10 @@ from judged.io.read import (
     read_run as read_run,
     read_timings as read_timings,
 )
-from judged.label.api import label_results as label_results
-from judged.label.result import Labelling as Labelling
+from judged.labels.agreement.api import agreement as agreement
+from judged.labels.agreement.result import Agreement as Agreement
+from judged.labels.api import label_results as label_results
+from judged.labels.result import Labelling as Labelling
 from judged.measures.custom import define as define
 from judged.measures.measure import Measure as Measure
 from judged.measures.ranked.average_precision import AP as AP
@@ -41,20 +43,18 @@ from judged.measures.ranked.precision import RR as RR, P as P, R as R
 from judged.profiles.profile import PROFILES as PROFILES
 from judged.protocol import Protocol as Protocol
 from judged.result import Result as Result, load as load
-from judged.retrieve.fusion import fuse as fuse
-from judged.retrieve.routing import RoutingReport as RoutingReport, evaluate_routing as evaluate_routing
-from judged.retrieve.tuning import FusionTuning as FusionTuning, tune_fusion as tune_fusion
-from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
-from judged.sessions.protocol import SessionProtocol as SessionProtocol
-from judged.study.result import Study as Study
-from judged.study.run import run_study as run_study
-from judged.tables.decisions import Choices as Choices
+from judged.scoring.evaluate import evaluate as evaluate, evaluate_many as evaluate_many
+from judged.scoring.evaluation import Evaluation as Evaluation
+from judged.scoring.evaluations import Evaluations as Evaluations
+from judged.studies.fusion import fuse as fuse
+from judged.studies.result import Study as Study
+from judged.studies.routing import RoutingReport as RoutingReport, evaluate_routing as evaluate_routing
+from judged.studies.run import run_study as run_study
+from judged.studies.tables import Choices as Choices
+from judged.studies.tuning import FusionTuning as FusionTuning, tune_fusion as tune_fusion
 from judged.tables.judgments import Judgments as Judgments
 from judged.tables.labels import Labels as Labels
-from judged.tables.neighbours import Answers as Answers, Neighbours as Neighbours
 from judged.tables.preferences import Preferences as Preferences
 from judged.tables.run import Run as Run
 from judged.tables.scores import Scores as Scores
-from judged.tables.sessions import Sessions as Sessions
 from judged.tables.timings import Timings as Timings
-from judged.traces.read import read_sessions as read_sessions

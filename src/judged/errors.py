@@ -14,6 +14,7 @@
     ├── MissingQueries   (ValueError)    queries lack results and the protocol forbids that
     ├── EndpointFailed   (ConnectionError)  a model's endpoint refuses all requests, or answers none
     ├── EngineFailed     (RuntimeError)  a vector index refuses its settings, ignores one, or answers nothing
+    ├── BadPlugin        (ImportError)   what a package announces, or a user's module, cannot be used
     └── MissingExtra     (ImportError)   an optional package is not installed
 
 The command line prints `str(error)` and exits with `error.exit_code`, never with a traceback.
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BadInput",
     "BadMeasure",
+    "BadPlugin",
     "BadProtocol",
     "BadSample",
     "EndpointFailed",
@@ -114,6 +116,10 @@ class EndpointFailed(JudgedError, ConnectionError):
 
 class EngineFailed(JudgedError, RuntimeError):
     """A vector index that refuses its settings, ignores one of them, or answers no query."""
+
+
+class BadPlugin(JudgedError, ImportError):
+    """What a package announces under an entry point, or the object of a user's "module:attribute", cannot be used."""
 
 
 class MissingExtra(JudgedError, ImportError):

@@ -18,12 +18,12 @@ from typing import Any, Literal, TypeAlias, TypedDict, cast
 import msgspec
 import numpy as np
 
-from judged.engine.evaluate import evaluate
-from judged.engine.evaluation import aggregate
 from judged.errors import BadInput, BadSample, UnknownName
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
 from judged.problem import Problem
+from judged.scoring.evaluate import evaluate
+from judged.scoring.evaluation import aggregate
 from judged.tables.nested import keep_order
 
 __all__ = [

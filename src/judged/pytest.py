@@ -11,10 +11,10 @@ from typing import Literal, Unpack
 import pytest
 
 from judged.comparison.systems import ScoresLike
-from judged.engine.family import Measures
 from judged.gates.api import GateSettings, gate
 from judged.gates.result import Delta, GateReport, MeasureGate
 from judged.gates.verdict_text import format_figure
+from judged.scoring.family import Measures
 from judged.tables.inputs import RunLike, TruthLike
 from judged.testing import assert_passed
 from judged.wording import counted

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib import import_module
+from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar, cast
 
 from judged.errors import UnknownName
-
-__all__ = ["Registry"]
+from judged.plugins import list_announced, load_announced, resolve
+from judged.subject import Subject, list_announced_subjects, list_subjects
 
 T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """A table of named objects of one kind; looking one up imports it, listing them does not."""
+    """A table of named objects of one kind; looking one up imports it, listing them does not.
 
-    def __init__(self, kind: str) -> None:
+    What the core knows is added at once. What subjects add is read from their manifests when a name is missing or the
+    table is listed; what installed packages announce is looked up only when a name is missing.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        *,
+        of_subject: Callable[[Subject], Mapping[str, T | str]] | None = None,
+        group: str = "",
+        check: Callable[[str, object], T] | None = None,
+    ) -> None:
         self.kind = kind
+        self.group = group
+        """The entry points under which packages announce single objects of this kind."""
+        self._of_subject = of_subject
+        self._check = check
         self._things: dict[str, T | str] = {}
+        self._read: set[str] = set()
 
     def add(self, name: str, thing: T | str) -> None:
         """Register an object, or the "module:attribute" where it is defined, under a name."""
@@ -27,24 +42,52 @@ class Registry(Generic[T]):
             raise ValueError(msg)
         self._things[name] = thing
 
+    def add_missing(self, things: Mapping[str, T | str]) -> None:
+        """Register those whose names are not taken; unlike a lookup, this asks no subject."""
+        for name, thing in things.items():
+            self._things.setdefault(name, thing)
+
     def remove(self, name: str) -> None:
         """Remove a name."""
         del self._things[name]
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._things:
-            raise UnknownName(self.kind, name, self._things)
+        if name not in self:
+            announced = list_announced(self.group) if self.group else []
+            raise UnknownName(self.kind, name, [*self, *announced])
         thing = self._things[name]
         if isinstance(thing, str):
-            module, _, attribute = thing.partition(":")
-            thing = self._things[name] = cast("T", getattr(import_module(module), attribute))
+            thing = self._things[name] = cast("T", resolve(thing))
         return thing
 
     def __contains__(self, name: object) -> bool:
-        return name in self._things
+        return name in self._things or (isinstance(name, str) and self._find(name))
 
     def __iter__(self) -> Iterator[str]:
+        self._complete(list_subjects)
         return iter(self._things)
 
     def __len__(self) -> int:
+        self._complete(list_subjects)
         return len(self._things)
+
+    def _find(self, name: str) -> bool:
+        """Look for a name among the subjects, then among what packages announce."""
+        for subjects in (list_subjects, list_announced_subjects):
+            self._complete(subjects)
+            if name in self._things:
+                return True
+        thing = load_announced(self.group, name, self.kind) if self.group else None
+        if thing is not None:
+            self._things[name] = cast("T", thing) if self._check is None else self._check(name, thing)
+        return thing is not None
+
+    def _complete(self, subjects: Callable[[], tuple[Subject, ...]]) -> None:
+        """Add what the subjects declare, each subject once."""
+        if self._of_subject is None:
+            return
+        for subject in subjects():
+            if subject.name not in self._read:
+                self._read.add(subject.name)
+                for name, thing in self._of_subject(subject).items():
+                    self.add(name, thing)

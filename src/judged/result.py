@@ -27,12 +27,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 from judged._optional import need
 from judged._version import __version__
 from judged.blocks import Block, Display, Estimate, Figure, Table, Value
-from judged.errors import JudgedError, UnknownName, Unreadable
-from judged.files import check_size, write_file
+from judged.errors import JudgedError, UnknownName, Unreadable, WrongKind
 from judged.problem import Note
 from judged.registry import Registry
 from judged.state import from_state, to_state
-from judged.storage import is_remote, read_bytes, write_bytes
+from judged.store.files import check_size, write_file
+from judged.store.remote import is_remote, read_bytes, write_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,26 +73,18 @@ for _format, _module in {
 }.items():
     RENDERERS.add(_format, f"judged.report.{_module}:render_{_format}")
 
-RESULTS: Registry[type[Result]] = Registry("kind of result")
+RESULTS: Registry[type[Result]] = Registry("kind of result", of_subject=lambda subject: subject.results)
 """The class of each kind of result, for `load`."""
 for _kind, _home in {
-    "evaluation": "judged.engine.evaluation:Evaluation",
-    "evaluations": "judged.engine.evaluations:Evaluations",
+    "evaluation": "judged.scoring.evaluation:Evaluation",
+    "evaluations": "judged.scoring.evaluations:Evaluations",
     "comparison": "judged.comparison.result:Comparison",
     "gate": "judged.gates.result:GateReport",
-    "sessions": "judged.sessions.report:SessionReport",
-    "agreement": "judged.agreements.result:Agreement",
     "explanation": "judged.explanation.result:Explanation",
     "difference": "judged.explanation.difference:Difference",
     "published": "judged.explanation.published:Published",
     "reported": "judged.explanation.reported:Reported",
     "lint": "judged.checks.result:LintReport",
-    "labelling": "judged.label.result:Labelling",
-    "fusion": "judged.retrieve.tuning:FusionTuning",
-    "routing": "judged.retrieve.routing:RoutingReport",
-    "study": "judged.study.result:Study",
-    "index": "judged.index.result:IndexBenchmark",
-    "index-diff": "judged.index.diff:IndexDiff",
 }.items():
     RESULTS.add(_kind, _home)
 
@@ -284,6 +276,13 @@ class Result:
     def evaluations(self) -> Sequence[Result]:
         """Return the evaluations that the result holds, each of one system, which can be compared and gated."""
         return ()
+
+    def gate(self, baseline: Result, *, alpha: float) -> Sequence[Result]:
+        """Return the gates of this result against an earlier one of its kind; raise `WrongKind` if there are none."""
+        del baseline, alpha
+        msg = f"a result of the kind `{self.kind}` cannot be gated by itself"
+        hint = "`judged gate QRELS RUN --baseline RUN` gates a run"
+        raise WrongKind(msg, hint=hint)
 
     def render(self, format: str = "table", display: Display | None = None) -> str | bytes:  # noqa: A002 - the word users know
         """Return the result in a format: table, csv, tsv, json, jsonl, markdown, latex, parquet or html."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal, Unpack
 
 from judged.comparison.systems import ScoresLike
-from judged.engine.family import Measures
 from judged.errors import BadProtocol
 from judged.gates.api import GateSettings, gate
 from judged.gates.result import Delta, GateReport
+from judged.scoring.family import Measures
 from judged.tables.inputs import RunLike, TruthLike
 
 __all__ = ["assert_no_regression", "assert_passed"]

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import judged
+from judged.agents.result import SessionReport
 from judged.blocks import Display, format_value
 from judged.report.data import to_delimited
 from judged.report.page import render_report
-from judged.sessions.report import SessionReport
 from support.report_results import (
     HOSTILE,
     PLAIN,

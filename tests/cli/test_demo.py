@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 import judged as library
 from judged.cli.main import judged
-from judged.study import pydoc
+from judged.studies import pydoc
 
 pytest.importorskip("bm25s")
 pytest.importorskip("wordllama")

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
+from typing import cast
 
 import click
 import pytest
 from click.testing import CliRunner, Result
 
+from agents.conversations import conversation
 from cli.conftest import Invoke
 from judged.cli.effects import DependentOption
 from judged.cli.main import COMMANDS, judged
-from sessions.traces import conversation
+from judged.plugins import resolve
+
+
+def _import(name: str) -> click.Command:
+    return cast("click.Command", resolve(COMMANDS[name].home))
 
 
 def _list_commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """Yield every command with the words that call it."""
-    waiting = [((name,), import_module(f"judged.cli.{name}").command) for name in COMMANDS]
+    waiting = [((name,), _import(name)) for name in COMMANDS]
     while waiting:
         words, command = waiting.pop()
         yield words, command
@@ -204,7 +209,7 @@ def test_every_option_changes_something_or_is_refused(invoke: Invoke, inputs: Pa
     """Alone on a command line: in what is printed or written, or by an error that says why not."""
     words = base.split()
     expected = _observe(invoke, words, inputs)
-    command: click.Command = import_module(f"judged.cli.{words[0]}").command
+    command = _import(words[0])
     silent = []
     for option in command.params:
         flag = max(option.opts, key=len)

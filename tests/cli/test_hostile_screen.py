@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from judged.files import replace_file, write_file
+from judged.store.files import replace_file, write_file
 from judged.wording import to_message
 
 EVIL = "extra\x1b]0;pwned\x07\x1b[31mRED\x9b2J"
@@ -123,7 +123,7 @@ def test_a_draft_follows_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """Even a link with the very name of the draft is not written through."""
     victim, target = tmp_path / "victim", tmp_path / "scores.csv"
     victim.write_text("precious", encoding="utf-8")
-    monkeypatch.setattr("judged.files.secrets.token_hex", lambda _: "0123456789abcdef")
+    monkeypatch.setattr("judged.store.files.secrets.token_hex", lambda _: "0123456789abcdef")
     (tmp_path / ".scores.csv.0123456789abcdef.judged-draft").symlink_to(victim)
 
     with pytest.raises(FileExistsError):
@@ -147,7 +147,7 @@ SLOW = """
 import sys, time
 from pathlib import Path
 import judged.__main__ as entry, judged.cli.main as main
-from judged.files import replace_file
+from judged.store.files import replace_file
 def work():
     with replace_file(Path("out.csv")) as file:
         file.write(b"half")

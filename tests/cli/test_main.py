@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from judged import __version__
 from judged.cli.main import COMMANDS, EXIT_CODES, judged
+from judged.subject import Command
 
 Invoke = Callable[..., Result]
 Execute = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -72,7 +73,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
         msg = "two\nlines"
         raise RuntimeError(msg)
 
-    monkeypatch.setitem(COMMANDS, "broken", "Fails")
+    monkeypatch.setitem(COMMANDS._things, "broken", Command("judged.cli.broken:command", "Fails"))
     monkeypatch.setitem(sys.modules, "judged.cli.broken", type(sys)("judged.cli.broken"))
     monkeypatch.setattr(sys.modules["judged.cli.broken"], "command", command, raising=False)
 

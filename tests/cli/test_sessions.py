@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from agents.conversations import conversation
 from judged.cli.main import judged
-from sessions.traces import conversation
 
 
 @pytest.fixture

@@ -22,9 +22,9 @@ from judged.comparison.blocks import find_pareto_optimal
 from judged.comparison.contrasts import t_test_against_first
 from judged.comparison.settings import CORRECTIONS, TESTS
 from judged.comparison.systems import to_system
-from judged.engine.evaluate import evaluate_many
 from judged.errors import BadMeasure, BadSample, UnknownName, Unusable
 from judged.result import load
+from judged.scoring.evaluate import evaluate_many
 from judged.stats.corrections import CORRECTIONS as RULES
 from judged.stats.intervals import Interval
 from judged.stats.outcome import Undefined

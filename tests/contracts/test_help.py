@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from pathlib import Path
+from typing import cast
 
 import click
 import pytest
 from click.testing import CliRunner
 
 from judged.cli.main import COMMANDS, EXIT_CODES, judged
+from judged.plugins import resolve
 from support.interpreter import loaded_after
 
 ROOT = Path(__file__).parents[2]
@@ -21,8 +22,7 @@ HEAVY = {"numpy", "pyarrow", "scipy", "rich", "yaml", "msgspec", "pandas", "pola
 
 def command_of(name: str) -> click.Command:
     """The command of that name."""
-    command: click.Command = import_module(f"judged.cli.{name}").command
-    return command
+    return cast("click.Command", resolve(COMMANDS[name].home))
 
 
 def options_of(name: str) -> list[click.Option]:
@@ -32,10 +32,14 @@ def options_of(name: str) -> list[click.Option]:
 
 def test_every_command_file_is_in_the_table() -> None:
     """A file that defines a command is listed, and what is listed has a file."""
-    files = sorted((ROOT / "src" / "judged" / "cli").glob("*.py"))
-    defining = {path.stem for path in files if "\ndef command(" in path.read_text(encoding="utf-8")}
+    source = ROOT / "src"
+    defining = {
+        ".".join(path.relative_to(source).with_suffix("").parts)
+        for path in source.rglob("*.py")
+        if "\ndef command(" in path.read_text(encoding="utf-8")
+    }
 
-    assert defining == set(COMMANDS)
+    assert defining == {COMMANDS[name].home.removesuffix(":command") for name in COMMANDS}
 
 
 @EVERY

@@ -24,16 +24,25 @@ EVERY = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relativ
 OURS = re.compile(r"(?<![\w./-])judged (?P<command>[a-z_]+)(?P<rest>[^`\n|#]*)")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 PYTHON = re.compile(r"(?<![\w/.`-])`?judged(?P<path>(?:\.[A-Za-z_]\w*)+)(?![\w/])")
-ATTRIBUTES = {".task", ".system", ".engines", ".encoders", ".tar.gz"}
+ATTRIBUTES = {
+    ".stages",
+    ".subjects",
+    ".trace_formats",
+    ".engines",
+    ".task",
+    ".system",
+    ".encoders",
+    ".tar.gz",
+}
 """Attributes of spans, groups of entry points and files, which begin with `judged.` as well."""
 FOREIGN = {"--help", "--debug", "--version"}
 
 
 def options(command: str) -> set[str]:
     """The options of a command and of those that it hands over to."""
-    from judged.cli.label_sample import sample
-    from judged.cli.label_similarity import similar
-    from judged.cli.sessions_inspect import inspect
+    from judged.agents.commands.inspect import inspect
+    from judged.labels.commands.sample import sample
+    from judged.labels.commands.similarity import similar
 
     found = judged.get_command(click.Context(judged), command)
     assert found is not None

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import judged
-from judged.engine.align import RankedAlignment
 from judged.explanation.lists import first_contributions, list_results
 from judged.io.read import read_judgments, read_run
 from judged.protocol import Protocol
+from judged.scoring.align import RankedAlignment
 
 DOCUMENTS = [f"d{number}" for number in range(12)]
 PROTOCOLS = {

@@ -35,7 +35,7 @@ run_sweep(make_dataset(vectors), builds, Workload(repeats=1, warmup=0, clients=(
 """
 STUDY = """
 import sys, time
-from judged.study.run import run_study
+from judged.studies.run import run_study
 run_study("study.yaml", output="out", progress=lambda done, total, what: time.sleep(0.03))
 """
 

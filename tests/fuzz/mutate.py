@@ -24,20 +24,20 @@ import pyarrow.parquet
 
 import judged
 from fuzz.outcome import SEED, Outcome
+from judged.agents.traces.read import read_sessions
+from judged.agents.traces.results.tools import read_tools
 from judged.checks.lint import lint
 from judged.cli.configuration import read_configuration, read_gates
 from judged.errors import JudgedError
 from judged.explanation.reported_scores import read_reported
 from judged.index.sweep import plan_builds, read_sweep
-from judged.io.read import read_decisions
+from judged.index.vector_files import read_vectors
 from judged.io.texts import read_documents, read_queries
-from judged.io.vectors import read_vectors
-from judged.label.answer import read_answer
-from judged.label.prompt import _parse_prompt
+from judged.labels.answer import read_answer
+from judged.labels.prompt import _parse_prompt
 from judged.measures.parse import parse_measure
-from judged.study.specification import read_study
-from judged.traces.read import read_sessions
-from judged.traces.results.tools import read_tools
+from judged.studies.specification import read_study
+from judged.studies.tables import read_decisions
 
 ROOT = Path(__file__).parents[2]
 SLOW = 2.0

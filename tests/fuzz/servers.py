@@ -184,9 +184,9 @@ BEHAVIOURS: Mapping[str, Callable[[socket.socket, Server], None]] = {
 
 def ask_http(url: str) -> object:
     """Ask through the retriever of JSON endpoints, and check the answer as a study does."""
-    from judged.retrieve.clock import Clock
-    from judged.retrieve.retrievers.http import Elasticsearch
-    from judged.retrieve.stage import Query
+    from judged.studies.stages.clock import Clock
+    from judged.studies.stages.retrievers.http import Elasticsearch
+    from judged.studies.stages.stage import Query
 
     with TemporaryDirectory() as folder:
         spec = Elasticsearch(url=url, index="i", timeout=1, attempts=2)
@@ -199,8 +199,8 @@ def ask_http(url: str) -> object:
 
 def ask_embeddings(url: str) -> object:
     """Encode a query by an endpoint, within the checks of a vector space."""
-    from judged.retrieve.encoders.endpoint import OpenAI
-    from judged.retrieve.vectors import VectorCache, encode_collection
+    from judged.studies.stages.encoders.endpoint import OpenAI
+    from judged.studies.stages.vectors import VectorCache, encode_collection
 
     spec = OpenAI(model="m", url=f"{url}/v1", timeout=1, total_timeout=4, retries=1)
     with TemporaryDirectory() as folder:
@@ -209,9 +209,9 @@ def ask_embeddings(url: str) -> object:
 
 def ask_reranker(url: str) -> object:
     """Order three documents by a language model."""
-    from judged.retrieve.clock import Clock
-    from judged.retrieve.rerankers.llm import LanguageModel
-    from judged.retrieve.stage import Query, Ranked
+    from judged.studies.stages.clock import Clock
+    from judged.studies.stages.rerankers.llm import LanguageModel
+    from judged.studies.stages.stage import Query, Ranked
 
     with TemporaryDirectory() as folder:
         spec = LanguageModel(model="m", url=f"{url}/v1", timeout=1, attempts=2)
@@ -221,9 +221,9 @@ def ask_reranker(url: str) -> object:
 
 def ask_labeller(url: str) -> object:
     """Label two results by a language model."""
-    from judged.label.api import label_pool
-    from judged.label.client import Endpoint, Labeller, RetryPolicy
-    from judged.label.pool import Item, Pool
+    from judged.labels.api import label_pool
+    from judged.labels.client import Endpoint, Labeller, RetryPolicy
+    from judged.labels.pool import Item, Pool
 
     items = [Item("cats", "", text, {"task": "t", "id": text}) for text in ("a cat", "a dog")]
     endpoint = Endpoint(f"{url}/v1", timeout=1, retries=RetryPolicy(attempts=2))
@@ -248,8 +248,8 @@ def ask_engine(name: str) -> Callable[[str], object]:
 
 
 def _workshop(folder: Path) -> object:
-    from judged.retrieve.collection import Collection
-    from judged.retrieve.stage import Workshop
+    from judged.studies.collection import Collection
+    from judged.studies.stages.stage import Workshop
 
     documents = tuple(f"d{number}" for number in range(1, 4))
     collection = Collection("pets", documents, ("a cat", "a dog", "a bird"), {"q1": "cats"})

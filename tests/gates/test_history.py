@@ -15,8 +15,8 @@ from judged.blocks import Display
 from judged.errors import BadInput, BadProtocol
 from judged.gates.history import record_look
 from judged.gates.result import GateReport
-from judged.gates.summaries import render_junit, render_markdown, render_text
 from judged.io.write import write_judgments, write_run
+from judged.report.gate_summaries import render_junit, render_markdown, render_text
 
 
 def decide(folder: Path, *, seed: int = 0, qrels: str = "qrels.txt") -> GateReport:

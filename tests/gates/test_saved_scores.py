@@ -13,9 +13,9 @@ from click.testing import CliRunner
 import judged
 from judged.blocks import Display
 from judged.cli.main import judged as program
-from judged.engine.evaluate import evaluate_many
 from judged.errors import BadInput, BadProtocol, MissingQueries, UnknownName, Unreadable
 from judged.result import load
+from judged.scoring.evaluate import evaluate_many
 
 
 def stored(

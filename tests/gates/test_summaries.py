@@ -9,7 +9,7 @@ import pytest
 
 from judged.blocks import Display
 from judged.gates.result import Delta, GateReport, MeasureGate, RefusedGate, find_worst
-from judged.gates.summaries import (
+from judged.report.gate_summaries import (
     LIMIT,
     find_outcome,
     render_junit,

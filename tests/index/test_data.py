@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable
 from judged.index.data import make_dataset, open_dataset
-from judged.io.vectors import read_ids, read_vectors
+from judged.index.vector_files import read_ids, read_vectors
 
 VECTORS = np.arange(24, dtype=np.float32).reshape(6, 4)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judged.index import exact
 from judged.index.engine import METRICS, Metric
 from judged.index.exact import cached_neighbours, find_neighbours, measure_distances
-from judged.tables.vectors import Vectors
+from judged.index.vectors import Vectors
 
 
 def search_by_hand(

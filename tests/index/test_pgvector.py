@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from judged.errors import EngineFailed
-from judged.index.adapters.pgvector import PgvectorExact, PgvectorHnsw
 from judged.index.engine import Engine, Filter, IndexSpec, check_effective, complete_settings
+from judged.index.engines.pgvector import PgvectorExact, PgvectorHnsw
 from support.engines import Digits, K, Place, build, find_distances, find_recall
 from support.postgres import PostgresServer
 

@@ -16,13 +16,13 @@ import pyarrow.parquet
 import pytest
 
 import judged
-from judged import files
-from judged.engine.locate import to_index
 from judged.errors import Unreadable
 from judged.io.open import DiskFile, File, open_file
 from judged.io.write import write_judgments
 from judged.kernels.scan import align
 from judged.kernels.scan.align import align_text
+from judged.scoring.locate import to_index
+from judged.store import files
 from judged.tables.run import Text
 
 LINES = b"".join(b"q%d Q0 d%d %d %d.5 tag\n" % (i % 7, i, i, 1000 - i % 90) for i in range(4_000))

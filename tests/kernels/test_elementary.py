@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import judged
+from judged.agents.kernels import discounts
 from judged.kernels.diversity import log_discount
 from judged.kernels.elementary import LIMIT, WholeNumbers, log, log2, powers
 from judged.kernels.ranked.gains import dcg_discount, jk_discount
-from judged.kernels.sessions import discounts
 
 RANKS = np.arange(1, 200_001)
 

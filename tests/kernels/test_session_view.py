@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judged.kernels.examples import make_sessions
-from judged.kernels.sessions import UNLABELLED, SessionView, count_by_gain
+from judged.agents.examples import make_sessions
+from judged.agents.kernels import UNLABELLED, SessionView, count_by_gain
 
 
 def test_iterations_and_sessions_without_results_keep_their_place() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from judged.engine.align import align
 from judged.measures.parse import parse_measure
 from judged.protocol import Protocol
+from judged.scoring.align import align
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from judged.agents.measures import SESSION_MEASURES
 from judged.measures.cards import Card, list_cards, make_card, render_catalogue
-from judged.measures.families import FAMILIES, MEASURES, SESSION_MEASURES
+from judged.measures.families import MEASURES, list_families
 from judged.measures.laws import Law
 
 EVERY = pytest.mark.parametrize("name", list(MEASURES))
@@ -76,7 +77,7 @@ def test_every_example_runs_as_it_is_shown_with_the_public_api_alone() -> None:
         assert imports == ["import judged\n"], card.heading
         assert runner.run(test).failed == 0, card.heading
 
-    assert len(cards) == sum(len(names) for family, names in FAMILIES.items() if family != "custom")
+    assert len(cards) == sum(len(names) for family, names in list_families().items() if family != "custom")
 
 
 def test_sources_are_named_and_not_numbered_alone() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from judged.engine.evaluate import evaluate
 from judged.kernels.examples import make_ranking
 from judged.measures.ranked.compatibility import compatibility
+from judged.scoring.evaluate import evaluate
 
 Score = Callable[..., dict[str, Any]]
 

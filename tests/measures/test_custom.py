@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 import judged
 from judged.cli.main import judged as program
-from judged.errors import BadMeasure, UnknownName
+from judged.errors import BadMeasure, BadPlugin, UnknownName
 from judged.kernels.examples import make_ranking
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
@@ -396,7 +396,7 @@ def test_a_package_that_is_wrong_is_named(
     """Whose measure it is, and what is the matter with it."""
     installed(code, entries)
 
-    with pytest.raises(BadMeasure) as caught:
+    with pytest.raises(BadPlugin) as caught:
         parse_measure("Bad@10")
 
     assert message in str(caught.value)
@@ -407,7 +407,7 @@ def test_two_packages_with_one_name_are_refused(installed: Callable[..., None]) 
     installed(PLUGIN, "Plugged = plugged_code:Plugged")
     installed(PLUGIN, "plugged = other_code:Plugged", package="other")
 
-    with pytest.raises(BadMeasure, match="several packages bring a measure called `Plugged`"):
+    with pytest.raises(BadPlugin, match="several packages bring a measure called `Plugged`"):
         parse_measure("Plugged")
 
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from judged.engine.evaluate import evaluate
 from judged.kernels.examples import make_ranking
 from judged.measures.parse import parse_measure
+from judged.scoring.evaluate import evaluate
 
 # Three intents. Found: {1, 2}, {2}, unjudged, {1}; missed: {3}, {2, 3}. With α = 1/2 the novelties are 2, 1/2, 0, 1/2.
 # Greedy by first listed: {1, 2} 2, then {2, 3} 1 1/2, then {1} or {3} 1/2 each, then {2} 1/4.

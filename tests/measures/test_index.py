@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import judged.measures
 from judged.kernels.examples import make_ranking
 from judged.measures import families
-from judged.measures.index import find_measures, find_scopes, render_index, render_types
+from judged.measures.index import find_measures, find_scopes, list_packages, render_index, render_types
 from judged.measures.parse import parse_measure
 
 FOLDER = Path(judged.measures.__path__[0])
@@ -59,7 +60,7 @@ def with_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     """A folder whose modules belong to `judged.measures`; what they add is forgotten afterwards."""
     monkeypatch.setattr(judged.measures, "__path__", [str(FOLDER), str(tmp_path)])
     before = set(sys.modules)
-    tables = {family: families.registry_for(family) for family in families.FAMILIES}
+    tables = {family: families.registry_for(family) for family in families.list_families()}
     known = {family: set(table) for family, table in tables.items()}
     names = dict(families.FAMILIES)
     yield tmp_path
@@ -84,16 +85,25 @@ def load() -> None:
 
 def test_the_index_is_up_to_date() -> None:
     """`python -m judged.measures.index` writes what is there."""
-    assert (FOLDER / "_index.py").read_text(encoding="utf-8") == render_index()
+    for package, index in list_packages().items():
+        path = Path(str(import_module(index).__file__))
+        assert path.read_text(encoding="utf-8") == render_index(package)
     assert (FOLDER / "__init__.pyi").read_text(encoding="utf-8") == render_types()
 
 
 def test_the_index_holds_every_measure_of_the_tables() -> None:
     """By family and name, in one order; and every scope."""
-    found = {family: tuple(measures) for family, measures in find_measures().items()}
+    found = {
+        family: tuple(measures)
+        for package in list_packages()
+        for family, measures in find_measures(package).items()
+    }
+    scopes = {name for package in list_packages() for name in find_scopes(package)}
 
-    assert found == {family: names for family, names in families.FAMILIES.items() if family != "custom"}
-    assert set(find_scopes()) == set(families.SCOPES) == NAMES
+    assert found == {
+        family: names for family, names in families.list_families().items() if family != "custom"
+    }
+    assert scopes == set(families.SCOPES) == NAMES
 
 
 def test_every_measure_is_an_attribute_of_the_package() -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judged.engine.evaluate import evaluate
 from judged.measures.families import MEASURES
+from judged.scoring.evaluate import evaluate
 from judged.tables.judgments import Judgments
 
 pyndeval = pytest.importorskip("pyndeval", reason="pyndeval, which the values come from, is not installed")

@@ -10,10 +10,10 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
 import judged
-from judged.engine.neighbour import find_places
 from judged.errors import BadInput, BadMeasure
+from judged.index.family import find_places
+from judged.index.neighbours import Answers, Neighbours, find_repeats
 from judged.result import load
-from judged.tables.neighbours import Answers, Neighbours, find_repeats
 
 DEPTH, VECTORS = 6, 12
 

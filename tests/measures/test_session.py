@@ -12,10 +12,10 @@ import math
 import numpy as np
 import pytest
 
+from judged.agents.examples import make_sessions
+from judged.agents.kernels import SessionView
+from judged.agents.measures import SESSION_MEASURES
 from judged.errors import BadMeasure
-from judged.kernels.examples import make_sessions
-from judged.kernels.sessions import SessionView
-from judged.measures.families import SESSION_MEASURES
 from judged.measures.measure import pooled_value
 from judged.measures.parse import parse_measure
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import judged
+from judged.agents.measures import SESSION_MEASURES
 from judged.errors import BadMeasure, UnknownName
-from judged.measures.families import MEASURES, SESSION_MEASURES
+from judged.measures.families import MEASURES
 from judged.measures.parse import find_measures, parse_measure, parse_measures
 
 
@@ -55,7 +56,7 @@ def test_the_last_iteration_and_none_are_the_same() -> None:
 
 def test_measures_are_values_of_their_package() -> None:
     """Every one by its name, though not at the root, where `DCG` is that of rankings."""
-    from judged.measures import session
+    from judged.agents import measures as session
 
     assert parse_measure("DCG@3", family="session") == session.DCG @ 3
     assert parse_measure("DCG@3") == judged.measures.DCG @ 3

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judged import Protocol, evaluate
-from judged.engine.align import align
-from judged.engine.unjudged import unjudged_bounds
 from judged.errors import BadMeasure
 from judged.io.read import read_judgments, read_run
 from judged.measures.families import MEASURES
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
+from judged.scoring.align import align
+from judged.scoring.unjudged import unjudged_bounds
 from support.strategies import variants
 
 NUMBERS = [name for name in MEASURES if not MEASURES[name].text and MEASURES[name].needs != "intents"]
@@ -66,7 +66,7 @@ def test_bounds_contain_every_completion(
     run = {name: float(-place) for place, name in enumerate(results)}
     alignment = align(read_judgments({"q": judged}), read_run({"q": run}), Protocol(depth=depth))
     try:
-        with patch("judged.engine.unjudged.COMPLETIONS", few):
+        with patch("judged.scoring.unjudged.COMPLETIONS", few):
             bounds = unjudged_bounds(measure, alignment)
     except BadMeasure:
         assert {"gains", "stops"} & dict(measure.set_parameters).keys()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from judged.agents.traces.read import read_sessions
 from judged.errors import BadInput
-from judged.traces.read import read_sessions
 
 Message = dict[str, Any]
 Steps = list[list[str]]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judged.kernels.examples import make_sessions
-from judged.kernels.sessions import GAINS, UNLABELLED, SessionView
-from judged.measures.families import SESSION_MEASURES
+from judged.agents.examples import make_sessions
+from judged.agents.kernels import GAINS, UNLABELLED, SessionView
+from judged.agents.measures import SESSION_MEASURES
 from judged.measures.laws import Law
 from judged.measures.measure import Measure, pooled_value
 from judged.measures.parameters import HIGHEST_GAIN, SESSION_PARAMETERS

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judged import Protocol, evaluate
-from judged.engine.align import align
-from judged.engine.ties import average_over_ties, tie_range
 from judged.io.read import read_judgments, read_run
 from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
+from judged.scoring.align import align
+from judged.scoring.ties import average_over_ties, tie_range
 from support.strategies import variants
 
 NUMBERS = [name for name in MEASURES if not MEASURES[name].text]

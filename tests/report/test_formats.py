@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from judged.blocks import Table
-from judged.files import write_file
 from judged.report.data import to_delimited, to_json, to_json_lines, to_parquet
 from judged.report.latex import to_latex
 from judged.report.markdown import to_markdown
 from judged.report.text import to_text
 from judged.result import table_to_arrow
+from judged.store.files import write_file
 
 NASTY = 'a|b & 50% $x_1$ #{~^}\\ <t> "q" *s* `c` [l]\u202e\x07'
 TABLE = Table(("run", "AP"), (("bm25", 0.25), ("dense", 0.5)), best=frozenset({(1, 1)}))
@@ -152,7 +152,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     def fail(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("judged.files.os.fsync", fail)
+    monkeypatch.setattr("judged.store.files.os.fsync", fail)
     with pytest.raises(OSError, match="No space"):
         write_file(path, "new")
 

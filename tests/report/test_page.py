@@ -26,7 +26,7 @@ from judged.report.charts import CHARTS, fill
 from judged.report.draw import draw
 from judged.report.packing import Numbers, escape_script, pack
 from judged.report.page import make_policy, read_script, render_report
-from judged.report.pages import PAGES
+from judged.report.pages import PAGES, list_pages
 from judged.report.subject import make_subjects
 from judged.report.vega import load_engine
 from judged.result import RESULTS
@@ -174,7 +174,8 @@ def test_every_kind_of_result_has_a_page() -> None:
     results, data = make_all()
     subjects = make_subjects(results, inputs=(data["qrels"], data["runs"]))
     pages = {
-        subject.result.kind: [name for name in PAGES if PAGES[name].applies(subject)] for subject in subjects
+        subject.result.kind: [page.id for page in list_pages() if page.applies(subject)]
+        for subject in subjects
     }
 
     assert pages == {

@@ -170,7 +170,7 @@ def test_spark_scores_as_one_machine_does(
 
     The executors open the files themselves; where a data frame is more than its files, Spark hands over the rows.
     """
-    from judged.engine.spark import _find_pieces
+    from judged.scoring.spark import _find_pieces
 
     frame = spark.read.parquet(str(files[kind]))
     if reader == "Spark":
@@ -185,8 +185,8 @@ def test_files_that_executors_cannot_open_are_read_by_spark(
     spark: Any, files: dict[str, Path], expected: judged.Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Spark may have credentials that the machine has not; a task that fails to open a file says so."""
-    from judged.engine import spark as engine
-    from judged.engine.spark_tasks import Piece
+    from judged.scoring import spark as engine
+    from judged.scoring.spark_tasks import Piece
 
     monkeypatch.setattr(engine, "_find_pieces", lambda _: [[Piece("file:///nowhere/0.parquet", 0, 1)]])
     for path in files.values():
@@ -210,7 +210,7 @@ def test_every_target_is_a_partition_of_its_own(spark: Any, count: int) -> None:
     """Spark's own partitioning says where the numbers go."""
     from pyspark.sql.functions import spark_partition_id
 
-    from judged.engine.spark import _find_targets
+    from judged.scoring.spark import _find_targets
 
     frame = spark.createDataFrame([(number,) for number in _find_targets(count)], "target int")
     placed = frame.repartition(count, "target").withColumn("partition", spark_partition_id()).collect()
@@ -276,7 +276,7 @@ def test_partitioned_input_is_not_shuffled_again(
     spark: Any, files: dict[str, Path], expected: judged.Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Spark knows how it partitioned the rows; rows in order need no partitions at all."""
-    from judged.engine import spark as engine
+    from judged.scoring import spark as engine
 
     plans: list[str] = []
     run_task = engine.run_task

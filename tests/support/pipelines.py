@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from judged.retrieve.collection import Collection
-from judged.retrieve.encoders.encoder import EncoderSpec
-from judged.retrieve.stage import Matrix, Query, Ranked, Vector, Workshop
-from judged.retrieve.system import Answer, Systems, SystemSpec
-from judged.retrieve.vectors import VectorCache, VectorSpace, encode_collection
+from judged.studies.collection import Collection
+from judged.studies.stages.encoders.encoder import EncoderSpec
+from judged.studies.stages.stage import Matrix, Query, Ranked, Vector, Workshop
+from judged.studies.stages.vectors import VectorCache, VectorSpace, encode_collection
+from judged.studies.system import Answer, Systems, SystemSpec
 
 __all__ = [
     "TEXTS",

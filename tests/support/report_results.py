@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 import judged
+from judged.agents.analysis import alone, overlaps, stopping_points
+from judged.agents.compare import compare_systems, gate_systems
+from judged.agents.result import SessionReport
+from judged.agents.tables import Iteration, Result as Found, Search, Session, Sessions
 from judged.index.sweep import Failure
 from judged.problem import Note
 from judged.result import Result
-from judged.sessions.analysis import alone, overlaps, stopping_points
-from judged.sessions.compare import compare_systems, gate_systems
-from judged.sessions.report import SessionReport
-from judged.study.result import StageTimes, Study, SystemRecord
-from judged.tables.sessions import Iteration, Result as Found, Search, Session, Sessions
+from judged.studies.result import StageTimes, Study, SystemRecord
 
 HOSTILE = (
     "<script>document.title='ran'</script>",

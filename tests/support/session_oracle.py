@@ -14,8 +14,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from judged.kernels.examples import make_sessions
-from judged.kernels.sessions import SessionView
+from judged.agents.examples import make_sessions
+from judged.agents.kernels import SessionView
 from judged.measures.measure import Measure
 
 NAMES = "abcdefgh"

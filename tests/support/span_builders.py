@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from judged.tables.sessions import Session
-from judged.traces.read import stream_sessions
+from judged.agents.tables import Session
+from judged.agents.traces.read import stream_sessions
 
 EPOCH = 1_790_000_000
 """The second at which every trace here begins."""

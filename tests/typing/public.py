@@ -8,10 +8,10 @@ from typing import Any, assert_type
 
 import judged
 from judged import AP, P, R, nDCG, stats
+from judged.agents.measures import CG
 from judged.explanation.difference import Difference
 from judged.explanation.published import Published
 from judged.measures import alpha_nDCG
-from judged.measures.session import CG
 from judged.profiles.profile import Profile
 from judged.result import Provenance
 from judged.testing import assert_no_regression
@@ -143,6 +143,6 @@ def sessions(path: Path) -> None:
     assert_type(evaluation["CG@3"], float)
     assert_type(evaluation.per_query(), judged.Scores)
     judged.evaluate_sessions(path, "CG", protocol=judged.SessionProtocol(conflict="max"))
-    assert_type(judged.sessions.compare_sessions(path, "CG", baseline="a"), judged.Comparison)
-    assert_type(judged.sessions.gate_sessions(path, "CG", baseline="a"), tuple[judged.GateReport, ...])
+    assert_type(judged.agents.compare_sessions(path, "CG", baseline="a"), judged.Comparison)
+    assert_type(judged.agents.gate_sessions(path, "CG", baseline="a"), tuple[judged.GateReport, ...])
     judged.evaluate_sessions(path, "CG", conflict="least")  # type: ignore[arg-type]

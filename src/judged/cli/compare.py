@@ -21,15 +21,15 @@ from judged.cli.options import (
 )
 from judged.cli.output import emit
 from judged.errors import BadInput, UnknownName
-from judged.files import write_file
 from judged.problem import Note, Problem
+from judged.store.files import write_file
 
 if TYPE_CHECKING:
     from judged.blocks import Display, Figure
     from judged.cli.output import OutputOptions
     from judged.comparison.settings import Settings
-    from judged.engine.evaluations import Evaluations
     from judged.profiles.profile import Profile
+    from judged.scoring.evaluations import Evaluations
 
 __all__ = ["command"]
 
@@ -193,8 +193,8 @@ def _evaluate_runs(
 ) -> Evaluations:
     """Score every run."""
     from judged.cli.progress import Progress
-    from judged.engine.evaluate import evaluate_many
     from judged.measures.parse import split_measures
+    from judged.scoring.evaluate import evaluate_many
 
     measures = tuple(name for text in names for name in split_measures(text))
     return evaluate_many(

@@ -11,9 +11,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from judged.cli.inputs import STANDARD_INPUT, split_name
 from judged.errors import BadProtocol, JudgedError
+from judged.io.settings import check_names, convert_settings, read_yaml
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Protocol
-from judged.settings import check_names, convert_settings, read_yaml
 
 __all__ = ["Configuration", "Gate", "GateFile", "read_configuration", "read_gates"]
 

@@ -6,7 +6,7 @@ import click
 
 from judged.cli.progress import Progress
 from judged.errors import JudgedError
-from judged.files import standard_input
+from judged.store.files import standard_input
 
 __all__ = ["command"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 from click.core import ParameterSource
@@ -32,15 +32,15 @@ from judged.cli.output import (
     to_screen,
 )
 from judged.errors import BadProtocol, JudgedError
-from judged.files import write_file
+from judged.store.files import write_file
 
 if TYPE_CHECKING:
     from judged.blocks import Display
     from judged.cli.configuration import Gate
     from judged.cli.output import OutputOptions
     from judged.gates.result import GateReport
-    from judged.gates.summaries import Gated
     from judged.profiles.profile import Profile
+    from judged.report.gate_summaries import Gated
 
 __all__ = ["INCONCLUSIVE", "Inconclusive", "command", "exit_code"]
 
@@ -198,8 +198,8 @@ def command(
             output.paths, [path for gate in file.gates for path in (gate.qrels, gate.run, gate.baseline)]
         )
         gates, chosen = [_try_gate(gate) for gate in file.gates], _read_code(file.inconclusive, config)
-    elif run is None and qrels is not None and baseline is not None and _is_benchmark(qrels):
-        gates = _gate_benchmarks(qrels, baseline, alpha)
+    elif run is None and qrels is not None and baseline is not None and (saved := _find_saved(qrels)):
+        gates = _gate_saved(saved, baseline, alpha)
     else:
         gate = Gate(
             *_check_inputs(qrels, run, baseline),
@@ -226,19 +226,25 @@ def command(
         raise click.exceptions.Exit(code)
 
 
-def _is_benchmark(path: str) -> bool:
-    """Return whether a path is a folder or a file of `judged index`."""
-    if Path(path).is_dir():
-        return (Path(path) / "benchmark.json").is_file()
-    return path.endswith(".json") and b'"judged.index/' in Path(path).read_bytes()[:200]
+def _find_saved(path: str) -> Path | None:
+    """Return the saved result that a path is, or that a folder of `judged index` or `judged run` holds."""
+    from judged.result import find_kind
+
+    given = Path(path)
+    files = sorted(given.glob("*.json")) if given.is_dir() else [given]
+    return next((file for file in files if find_kind(file)), None)
 
 
-def _gate_benchmarks(new: str, old: str, alpha: float) -> list[Gated]:
-    """Return a gate for each setting of two benchmarks of vector indexes."""
-    from judged.cli.index import load_benchmark
-    from judged.index.diff import gate_benchmarks
+def _gate_saved(new: Path, baseline: str, alpha: float) -> list[Gated]:
+    """Return the gates of a saved result that can be gated by itself, such as a benchmark of vector indexes."""
+    from judged.errors import Unreadable
+    from judged.result import load
 
-    return [*gate_benchmarks(load_benchmark(Path(new)), load_benchmark(Path(old)), alpha=alpha)]
+    old = _find_saved(baseline)
+    if old is None:
+        msg = f"{baseline} is not a saved result, expected one like {new}"
+        raise Unreadable(msg)
+    return cast("list[Gated]", list(load(new).gate(load(old), alpha=alpha)))
 
 
 def _check_inputs(qrels: str | None, run: str | None, baseline: str | None) -> tuple[str, str, str]:
@@ -267,7 +273,7 @@ def _check_config_alone(context: click.Context) -> None:
 
 def exit_code(gates: Sequence[Gated], inconclusive: int) -> int:
     """Return the exit code of the verdict of all gates."""
-    from judged.gates.summaries import find_outcome
+    from judged.report.gate_summaries import find_outcome
 
     return {"pass": 0, "fail": REGRESSION, "error": FAULTY, "inconclusive": inconclusive}[find_outcome(gates)]
 
@@ -277,8 +283,8 @@ def _make_renderer(
 ) -> Callable[[str, Display], str]:
     """Return the function that renders the gates in a format."""
     from judged import __version__
-    from judged.gates.summaries import render_junit, render_markdown, render_text, to_document
     from judged.report.data import to_json
+    from judged.report.gate_summaries import render_junit, render_markdown, render_text, to_document
 
     def render(kind: str, display: Display) -> str:
         if kind == "json":

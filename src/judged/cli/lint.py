@@ -13,7 +13,7 @@ import click
 from judged.cli.effects import dependent_option
 from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input
 from judged.cli.progress import Progress
-from judged.files import standard_input
+from judged.store.files import standard_input
 
 if TYPE_CHECKING:
     from judged.errors import BadInput

@@ -1,7 +1,7 @@
 """The command `judged`: imports commands when they are called, and turns every error into a message and an exit code.
 
-A command is `judged.cli.<name>:command`. The list that `--help` prints is the table below, so that asking for
-help loads neither NumPy nor Arrow.
+A command of the core is `judged.cli.<name>:command`; those of subjects are named in their manifests. The list that
+`--help` prints needs none of them imported, so that asking for help loads neither NumPy nor Arrow.
 """
 
 from __future__ import annotations
@@ -9,40 +9,36 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from io import StringIO, TextIOWrapper
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, cast
 
 import click
 
 from judged import __version__
-from judged.errors import BadInput, JudgedError, TooLarge, UnknownName
+from judged.errors import BadInput, JudgedError, TooLarge
+from judged.plugins import resolve
+from judged.registry import Registry
+from judged.subject import Command, list_subjects
 from judged.wording import to_message
 
 __all__ = ["COMMANDS", "EXIT_CODES", "judged", "main"]
 
-COMMANDS = {
+COMMANDS: Registry[Command] = Registry("command", of_subject=lambda subject: subject.commands)
+"""Every command with its one line of help; those of subjects come from their manifests."""
+for _name, _help in {
     "score": "Score runs against judgments",
     "compare": "Compare runs: which is better, by how much, with what confidence",
     "gate": "Stop a regression: a run against a baseline, with a margin and an exit code",
-    "sessions": "Score agents' search sessions: gain by iteration, efficiency, redundancy",
-    "run": "Run a retrieval experiment: encode, search, fuse, rerank, score, compare, time",
-    "fuse": "Fuse runs into one, and tune the weights",
-    "routing": "Score a router, a gate or a reranker by its decisions",
     "explain": "Show where a number comes from, and why two numbers differ",
-    "label": "Grade the results of a run or of agents with a language model",
-    "index": "Benchmark vector indexes: recall, latency, throughput and cost",
-    "agreement": "Measure how well labels agree with human grades",
     "lint": "Report what is wrong with judgments and runs, or write cleaned copies",
     "report": "Join saved results into one HTML file",
     "view": "Show results, runs or traces in a browser, and reload them when their files change",
     "trec_eval": "Print what trec_eval prints, byte for byte but for its `-nan`",
     "measures": "List the measures, or explain one",
     "convert": "Convert judgments and runs to another format",
-    "demo": "Build a small test collection, retrieve, score and compare",
     "completion": "Print the completion script for a shell",
-}
-"""Every command with its one line of help."""
+}.items():
+    COMMANDS.add(_name, Command(f"judged.cli.{_name}:command", _help))
 
 INTERNAL, INTERRUPTED, CLOSED = 70, 130, 141
 EXIT_CODES = {
@@ -115,22 +111,24 @@ class Commands(click.Group):
         """Import and return the command of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"judged.cli.{cmd_name}").command
-        return command
+        return cast("click.Command", resolve(COMMANDS[cmd_name].home))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the arguments name, or suggest one."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            kind = "command"
-            raise UnknownName(kind, args[0], list(COMMANDS))
+            COMMANDS[args[0]]  # raises the error that suggests one
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the table of commands; click would import every one of them to do that."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        of_subjects = {subject.title: list(subject.commands) for subject in list_subjects()}
+        others = [name for name in COMMANDS if not any(name in names for names in of_subjects.values())]
+        width = max(map(len, COMMANDS))
+        for title, names in {"Commands": others, **of_subjects}.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), COMMANDS[name].help) for name in names])
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES.items()])
 

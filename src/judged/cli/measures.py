@@ -44,9 +44,9 @@ AMERICAN = re.compile(r"(?<=[a-z]{3})z(?=(e|ed|es|er|ing|ation)s?$)")
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.families import FAMILIES
+    from judged.measures.families import list_families
 
-    names = dict.fromkeys(name for family in FAMILIES.values() for name in family)
+    names = dict.fromkeys(name for family in list_families().values() for name in family)
     return [name for name in names if name.lower().startswith(incomplete.lower())]
 
 
@@ -134,9 +134,9 @@ def _render_list(kind: str) -> str:
         from judged.measures.cards import list_cards
 
         return _to_json(list_cards())
-    from judged.measures.families import FAMILIES
+    from judged.measures.families import list_families
 
-    every = [(family, name) for family, names in FAMILIES.items() for name in names]
+    every = [(family, name) for family, names in list_families().items() for name in names]
     return "\n".join([*_family_lists(kind, every), *_plugin_lines()])
 
 
@@ -168,11 +168,10 @@ def _list_lines(name: str, full_name: str, meaning: str) -> list[str]:
 
 def _describe(name: str, family: str) -> tuple[str, str, str]:
     """Return a measure's full name, range and meaning; only a user-defined measure is imported for that."""
-    from judged.measures._index import MEASURE_INDEX
+    from judged.measures.families import DESCRIPTIONS
 
-    if name in MEASURE_INDEX.get(family, {}):
-        _, full_name, values, meaning = MEASURE_INDEX[family][name]
-        return full_name, values, meaning
+    if (family, name) in DESCRIPTIONS:
+        return DESCRIPTIONS[family, name]
     from judged.measures.cards import make_card
 
     card = make_card(name)

@@ -118,8 +118,8 @@ def emit(
     to the list of files written.
     """
     from judged.blocks import Display
-    from judged.files import write_file
     from judged.problem import split_doubts
+    from judged.store.files import write_file
 
     shown = replace(
         display or Display(),

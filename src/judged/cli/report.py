@@ -59,9 +59,9 @@ def command(
     and have the hashes that the result records, and otherwise the report says what is missing.
     """
     from judged.cli.output import check_extension, describe_command, print_notes
-    from judged.files import write_file
     from judged.report.page import render_report
     from judged.result import load
+    from judged.store.files import write_file
 
     check_extension(output, {".html": "html"})
     named = [split_name(text) for text in results]

@@ -29,8 +29,8 @@ from judged.wording import counted
 if TYPE_CHECKING:
     from judged.blocks import Display
     from judged.cli.configuration import Configuration, Statistics
-    from judged.engine.evaluations import Evaluations
     from judged.profiles.profile import Profile
+    from judged.scoring.evaluations import Evaluations
     from judged.tables.judgments import Judgments
     from judged.tables.preferences import Preferences
 
@@ -118,8 +118,8 @@ def command(
     standard error.
     """
     from judged.cli.progress import Progress
-    from judged.engine.evaluate import evaluate_many
     from judged.measures.parse import split_measures
+    from judged.scoring.evaluate import evaluate_many
 
     output.check()
     inputs = named_runs(runs)
@@ -162,7 +162,7 @@ def _open_runs(inputs: list[Input], engine: str | None, master: str | None) -> d
     """Return every run by name: its path, or its data frame in Spark."""
     if engine != "spark":
         return {run.name: run.path for run in inputs}
-    from judged.engine.spark import read_frame
+    from judged.scoring.spark import read_frame
 
     return {run.name: read_frame(run.path, master=master) for run in inputs}
 
@@ -184,8 +184,8 @@ def _read_judgments(
     qrels: str, names: tuple[str, ...], profile: Profile, *, binary: bool, intents: bool
 ) -> str | Judgments | Preferences:
     """Return the path, or the judgments read with intents or as binary grades if that is asked for."""
-    from judged.engine.align import read_judgments_for
-    from judged.engine.evaluate import read_truth
+    from judged.scoring.align import read_judgments_for
+    from judged.scoring.evaluate import read_truth
     from judged.tables.judgments import Judgments
 
     if not binary and not intents:

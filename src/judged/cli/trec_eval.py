@@ -198,8 +198,8 @@ def _evaluated(
     options: dict[str, Any],
 ) -> dict[str, dict[str, Any]]:
     """For each query in both, the values by printed name."""
-    from judged.engine.evaluate import evaluate
     from judged.measures.parse import parse_measure
+    from judged.scoring.evaluate import evaluate
 
     chosen = {each.name: _priced(each.measure, options["collection"]) for each in measures if each.measure}
     preferring = options["judgment_format"] in COLUMNS

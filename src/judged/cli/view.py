@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -13,9 +13,12 @@ from judged._optional import need
 from judged.cli.compare import DEFAULT_MEASURES
 from judged.cli.inputs import STANDARD_INPUT, InputPath, named_runs, split_name, stem
 from judged.cli.options import comparison_options, measure_option, protocol_options, queries_option
-from judged.sessions.protocol import DEFAULT_MEASURES as SESSION_MEASURES, WITHOUT_GAINS
+from judged.cli.viewing import ViewOptions
+from judged.plugins import resolve
+from judged.subject import list_subjects
 
 if TYPE_CHECKING:
+    from judged.cli.viewing import Viewer
     from judged.comparison.settings import Settings
     from judged.profiles.profile import Profile
     from judged.result import Result
@@ -33,20 +36,9 @@ Examples:
 """
 
 
-@dataclass(frozen=True)
-class Options:
-    """What runs and traces are evaluated with."""
-
-    measures: tuple[str, ...]
-    baselines: tuple[str, ...]
-    labels: str | None
-    settings: Settings
-    profile: Profile
-
-
 @click.command("view", epilog=EXAMPLES)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=InputPath(named=True))
-@measure_option(f" [default: {' '.join(DEFAULT_MEASURES)}; of traces, {' '.join(SESSION_MEASURES)}]")
+@measure_option(f" [default: {' '.join(DEFAULT_MEASURES)}; of traces, those of `judged sessions`]")
 @click.option(
     "--baseline",
     "baselines",
@@ -101,7 +93,7 @@ def command(
     need("uvicorn", extra="report", needed_by="`judged view`")
     from judged.web.serve import make_server
 
-    live, saved = _choose(inputs, Options(measures, baselines, labels, settings, profile))
+    live, saved = _choose(inputs, ViewOptions(measures, baselines, labels, settings, profile))
     for name in () if live.folder else live.names:
         live.read(name)
     title = f"Results in {live.folder.path.name}" if live.folder else stem(split_name(inputs[0])[1])
@@ -114,7 +106,7 @@ def command(
     server.run()
 
 
-def _choose(arguments: tuple[str, ...], options: Options) -> tuple[Live, bool]:
+def _choose(arguments: tuple[str, ...], options: ViewOptions) -> tuple[Live, bool]:
     """Return what to show, and whether it was saved earlier: a folder or saved results, else traces or runs."""
     from judged.result import find_kind
     from judged.web.live import Folder, Input, Live, saved_input
@@ -124,16 +116,14 @@ def _choose(arguments: tuple[str, ...], options: Options) -> tuple[Live, bool]:
     if STANDARD_INPUT in (path for _, path in named):
         msg = "standard input (`-`) cannot be read again when it changes; name a file"
         raise click.UsageError(msg)
-    if len(paths) == 1 and paths[0].is_dir() and not _is_trace(paths[0]):
+    load = _find_loader(named, options)
+    if load is None and len(paths) == 1 and paths[0].is_dir():
         return Live(Folder(paths[0])), True
     if all(path.is_file() and find_kind(path) for path in paths):
         return Live({str(path): saved_input(str(path), path) for path in paths}), True
-    load: Callable[[], Result]
-    if _is_trace(paths[0]):
-        load = lambda: _score_sessions(named, options)  # noqa: E731 - one of two
-    elif len(paths) > 1:
-        load = lambda: _score_runs(arguments[0], arguments[1:], options)  # noqa: E731
-    else:
+    if load is None and len(paths) > 1:
+        load = partial(_score_runs, arguments[0], arguments[1:], options)
+    if load is None:
         msg = f"{paths[0]} is neither a saved result nor a trace; runs are given after their judgments"
         raise click.UsageError(msg)
     labels = [Path(options.labels)] if options.labels else []
@@ -141,24 +131,22 @@ def _choose(arguments: tuple[str, ...], options: Options) -> tuple[Live, bool]:
     return Live({"inputs": Input("inputs", files, lambda: (load(),))}), False
 
 
-def _is_trace(path: Path) -> bool:
-    """Return whether a file, or the first file of a folder, has a known format of traces."""
-    from judged.errors import JudgedError
-    from judged.traces.open import open_traces
-    from judged.traces.read import detect
-
-    try:
-        trace = next(iter(open_traces(path).traces), None)
-        return trace is not None and not trace.is_empty() and bool(detect(trace))
-    except (JudgedError, OSError):
-        return False
+def _find_loader(
+    named: Sequence[tuple[str | None, str]], options: ViewOptions
+) -> Callable[[], Result] | None:
+    """Return what evaluates files that a subject knows, such as traces; None if none does."""
+    for subject in list_subjects():
+        load = cast("Viewer", resolve(subject.viewer))(named, options) if subject.viewer else None
+        if load is not None:
+            return load
+    return None
 
 
-def _score_runs(qrels: str, runs: Sequence[str], options: Options) -> Result:
+def _score_runs(qrels: str, runs: Sequence[str], options: ViewOptions) -> Result:
     """Return the scores of one run, or the comparison of several."""
     from judged.comparison.api import compare
-    from judged.engine.evaluate import evaluate_many
     from judged.measures.parse import split_measures
+    from judged.scoring.evaluate import evaluate_many
 
     measures = tuple(name for text in options.measures for name in split_measures(text))
     evaluations = evaluate_many(
@@ -170,34 +158,3 @@ def _score_runs(qrels: str, runs: Sequence[str], options: Options) -> Result:
     if len(evaluations) == 1:
         return evaluations
     return compare(list(evaluations.values()), baseline=options.baselines, **options.settings.to_dict())
-
-
-def _score_sessions(named: list[tuple[str | None, str]], options: Options) -> Result:
-    """Return the scores of sessions, with their curves, and the comparison with a baseline if one is named."""
-    from judged.cli.sessions import choose_measures
-    from judged.result import observe_files
-    from judged.sessions.analysis import curve, curve_measures, session_totals
-    from judged.sessions.compare import compare_systems
-    from judged.sessions.evaluate import evaluate_sessions
-    from judged.sessions.report import SessionReport
-
-    shared = dict.fromkeys(("good", "discount", "beyond"))
-    measures = choose_measures({"measures": options.measures, **shared})
-    files = [("trace", path) for _, path in named] + ([("labels", options.labels)] if options.labels else [])
-    inputs = observe_files(files)
-    evaluation = evaluate_sessions(named, measures, labels=options.labels, explain=True)
-    if not session_totals(evaluation).labelled and not options.measures:
-        evaluation = evaluation.measure(WITHOUT_GAINS)
-    level, baselines = options.settings.level, options.baselines
-    return SessionReport(
-        evaluation,
-        replace(evaluation.provenance, inputs=inputs),
-        curves=tuple(
-            curve(system, measure, level=level)
-            for system in evaluation.systems.values()
-            for measure in curve_measures(evaluation.measures)
-        ),
-        comparison=compare_systems(evaluation, baseline=baselines, settings=options.settings)
-        if baselines
-        else None,
-    )

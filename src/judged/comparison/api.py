@@ -22,8 +22,6 @@ from judged.comparison.slices import (
     read_attributes,
 )
 from judged.comparison.systems import ScoresLike, System, list_systems, read_systems, to_system
-from judged.engine.evaluate import Runs, evaluate, evaluate_many
-from judged.engine.family import Measures
 from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.io.read import read_timings
 from judged.measures.parse import parse_measures
@@ -31,6 +29,8 @@ from judged.problem import NAMED, Note, merge_notes
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.result import Provenance, Result
+from judged.scoring.evaluate import Runs, evaluate, evaluate_many
+from judged.scoring.family import Measures
 from judged.stats.intervals import Interval
 from judged.stats.randomisation import all_pairs
 from judged.tables.inputs import TimingsLike, TruthLike

@@ -11,10 +11,10 @@ from judged.blocks import Value
 from judged.comparison.contrasts import Mean, PairedScores, estimate_means, pair_systems
 from judged.comparison.settings import Settings
 from judged.comparison.systems import to_system
-from judged.engine.evaluation import Evaluation
-from judged.engine.evaluations import Evaluations
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
+from judged.scoring.evaluation import Evaluation
+from judged.scoring.evaluations import Evaluations
 
 __all__ = ["CUTOFFS", "RECALLS", "RankedCurve", "precision_by_recall", "score_by_cutoff"]
 

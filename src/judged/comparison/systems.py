@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from judged.engine.evaluation import Evaluation
-from judged.engine.family import Measures
 from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
 from judged.io.open import name_files, open_file, split_name
 from judged.io.sniff import FORMATS, detect, find_by_extension
@@ -22,6 +20,8 @@ from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
 from judged.result import InputFile, ProtocolRecord, Provenance, Result, find_kind, load
+from judged.scoring.evaluation import Evaluation
+from judged.scoring.family import Measures
 from judged.tables.schema import SCORES
 from judged.tables.scores import Scores
 

@@ -12,8 +12,6 @@ import numpy as np
 from judged._arguments import worded
 from judged.arrays import Floats
 from judged.blocks import Table, Value
-from judged.engine.align import RankedAlignment, align
-from judged.engine.evaluate import evaluate
 from judged.errors import BadInput, MissingQueries, UnknownName, WrongKind
 from judged.explanation.ranked_list import (
     QueryResults,
@@ -33,6 +31,8 @@ from judged.problem import Note, Problem
 from judged.profiles.profile import Profile, Reading, as_profile
 from judged.protocol import Protocol
 from judged.result import ProtocolRecord, Provenance
+from judged.scoring.align import RankedAlignment, align
+from judged.scoring.evaluate import evaluate
 from judged.tables.inputs import JudgmentsLike, RunLike
 
 if TYPE_CHECKING:

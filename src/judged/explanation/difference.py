@@ -11,7 +11,6 @@ import numpy as np
 
 from judged.arrays import Flags, Floats, Ints
 from judged.blocks import Block, Display, Sentence, Table, Value, format_value
-from judged.engine.evaluate import evaluate
 from judged.explanation.evidence import Evidence
 from judged.explanation.ranked_list import read_graded_judgments
 from judged.explanation.result import list_facts, observe_inputs, to_records
@@ -28,6 +27,7 @@ from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.protocol import Protocol
 from judged.result import Provenance, Result, table_to_arrow
+from judged.scoring.evaluate import evaluate
 from judged.tables.inputs import JudgmentsLike, RunLike
 
 if TYPE_CHECKING:

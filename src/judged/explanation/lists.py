@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judged.arrays import Flags, Floats, Ints
-from judged.engine.align import RankedAlignment
-from judged.engine.locate import apply_run_conventions
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.scan.align import RULES, JudgedIndex, align_columns
 from judged.kernels.segments import segment_ids
 from judged.kernels.ties import Arrangements, arrange
 from judged.measures.measure import Measure
 from judged.protocol import Protocol
+from judged.scoring.align import RankedAlignment
+from judged.scoring.locate import apply_run_conventions
 from judged.tables.columns import to_arrow, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Run

@@ -10,8 +10,6 @@ import numpy as np
 import pyarrow.compute as pc
 
 from judged.arrays import Flags, Floats, Ints
-from judged.engine.align import read_judgments_for
-from judged.engine.locate import apply_run_conventions
 from judged.errors import BadMeasure
 from judged.io.open import load
 from judged.kernels.ranked.ranking import Ranking
@@ -19,6 +17,8 @@ from judged.kernels.scan.align import RULES, JudgedIndex, align_columns
 from judged.kernels.ties import Arrangements, arrange
 from judged.measures.measure import Measure
 from judged.protocol import Protocol
+from judged.scoring.align import read_judgments_for
+from judged.scoring.locate import apply_run_conventions
 from judged.tables.columns import to_arrow, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Mappings, Run, Text

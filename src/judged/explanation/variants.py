@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from judged.arrays import Floats
 from judged.blocks import Value
-from judged.engine.evaluate import evaluate
 from judged.errors import BadMeasure, JudgedError
 from judged.explanation.scoring_rule import ScoringRule, diff, parse_rule
 from judged.measures.measure import Measure
 from judged.profiles.profile import PROFILES
 from judged.protocol import Protocol
+from judged.scoring.evaluate import evaluate
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 

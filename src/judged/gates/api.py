@@ -12,9 +12,6 @@ import numpy as np
 
 from judged._arguments import worded
 from judged.comparison.systems import ScoresLike, System, read_scores, read_systems, to_system
-from judged.engine.evaluate import evaluate, read_truth
-from judged.engine.evaluation import Evaluation
-from judged.engine.family import Measures
 from judged.errors import (
     BadInput,
     BadMeasure,
@@ -30,6 +27,9 @@ from judged.problem import Note, Problem, merge_notes
 from judged.profiles.profile import Profile, as_profile
 from judged.protocol import Protocol
 from judged.result import InputFile, observe_files
+from judged.scoring.evaluate import evaluate, read_truth
+from judged.scoring.evaluation import Evaluation
+from judged.scoring.family import Measures
 from judged.stats.margin import OneSidedTest, margin_test
 from judged.stats.paired import differences, pair_by_query
 from judged.tables.inputs import RunLike, TruthLike

@@ -24,8 +24,8 @@ from judged.index.load import Samples
 from judged.index.measurement import BuildCost, Measurement, Workload, summarise
 from judged.index.points import Point, Scorer, name_measures, read_answers
 from judged.index.result import IndexBenchmark
+from judged.index.vector_files import check_hdf5
 from judged.index.worker import to_rows
-from judged.io.vectors import check_hdf5
 from judged.problem import Problem
 
 __all__ = ["export_results", "import_results"]

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from judged._arguments import to_list, worded
-from judged.engine.neighbour import NeighbourProtocol
 from judged.errors import BadProtocol, EngineFailed
 from judged.index.data import Dataset, make_dataset, open_dataset
 from judged.index.engine import VectorArray
+from judged.index.family import NeighbourProtocol
 from judged.index.measurement import Workload, draw_ladder, make_filter
 from judged.index.points import Point, name_measures, name_recall, score_points
 from judged.index.result import TARGET, IndexBenchmark

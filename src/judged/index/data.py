@@ -18,12 +18,12 @@ from judged._optional import need
 from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable
 from judged.index.engine import METRICS, Metric
 from judged.index.exact import cached_neighbours
-from judged.io.vectors import read_ids, read_vector_file
+from judged.index.neighbours import Neighbours
+from judged.index.vector_files import read_ids, read_vector_file
+from judged.index.vectors import Vectors
 from judged.problem import Note, Problem
 from judged.registry import Registry
 from judged.result import InputFile, observe_files
-from judged.tables.neighbours import Neighbours
-from judged.tables.vectors import Vectors
 
 __all__ = ["DATASETS", "Dataset", "make_dataset", "open_dataset"]
 

@@ -1,7 +1,7 @@
 """The seam between the benchmark and the engines: what an engine does, and what it declares about itself.
 
 An engine stores vectors and answers queries. It touches neither the clock nor threads, retries or scoring: those
-belong to the benchmark. An adapter is a subclass of `Engine` in `judged.index.adapters`, listed in `ENGINES`; other
+belong to the benchmark. An adapter is a subclass of `Engine` in `judged.index.engines`, listed in `ENGINES`; other
 packages announce theirs under the entry points `judged.engines`. A class with just `build` and `search` will do too:
 see `OwnEngine`.
 
@@ -20,14 +20,9 @@ The life of an engine, in this order:
 from __future__ import annotations
 
 import inspect
-import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field as dataclass_field
-from functools import lru_cache
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, entry_points, version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -35,11 +30,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.errors import BadProtocol, EngineFailed, UnknownName, WrongKind
+from judged.plugins import import_object, list_announced
 from judged.registry import Registry
 
 __all__ = [
     "ENGINES",
-    "ENTRY_POINTS",
     "GRAPH_BUILD",
     "GRAPH_QUERY",
     "METRICS",
@@ -304,7 +299,9 @@ class OwnEngine(Engine):
         return self._settings
 
 
-ENGINES: Registry[type[Engine]] = Registry("engine")
+ENGINES: Registry[type[Engine]] = Registry(
+    "engine", group="judged.engines", check=lambda _name, thing: find_engine(thing)
+)
 """Every engine by name, imported when it is used."""
 for _name, _home in {
     "exact": "exact:Exact",
@@ -332,13 +329,15 @@ for _name, _home in {
     "milvus-hnsw": "milvus:MilvusHnsw",
     "milvus-lite": "milvus:MilvusLite",
 }.items():
-    ENGINES.add(_name, f"judged.index.adapters.{_home}")
+    ENGINES.add(_name, f"judged.index.engines.{_home}")
 
 
 def find_engine(engine: Any) -> type[Engine]:
     """Return the engine of a name, a "module:Class", or a class or object with `build` and `search`."""
     if isinstance(engine, str):
-        return ENGINES[engine] if engine in ENGINES else _import_engine(engine)
+        if ":" not in engine:
+            return ENGINES[engine]
+        return find_engine(import_object(engine, kind="engine"))
     if isinstance(engine, type) and issubclass(engine, Engine):
         return engine
     return OwnEngine.wrap(engine)
@@ -346,8 +345,7 @@ def find_engine(engine: Any) -> type[Engine]:
 
 def list_engines() -> Iterator[type[Engine]]:
     """Return every engine that is known here, and those that installed packages announce."""
-    yield from (ENGINES[name] for name in ENGINES)
-    yield from (find_engine(name) for name in _announced() if name not in ENGINES)
+    yield from (ENGINES[name] for name in dict.fromkeys((*ENGINES, *list_announced(ENGINES.group))))
 
 
 def complete_settings(known: Mapping[str, Setting], given: Settings, *, what: str) -> dict[str, SettingValue]:
@@ -382,32 +380,6 @@ def _read_settings(parameters: Sequence[inspect.Parameter]) -> dict[str, Setting
         msg = f"the argument `{without[0]}` has no default"
         raise BadProtocol(msg, hint="every setting of an engine has a default")
     return {one.name: Setting(one.default, "") for one in named}
-
-
-def _import_engine(name: str) -> type[Engine]:
-    place = _announced().get(name, name)
-    module, _, attribute = place.partition(":")
-    if not attribute:
-        raise UnknownName("engine", name, [*ENGINES, *_announced()])
-    if "" not in sys.path and os.getcwd() not in sys.path:  # noqa: PTH109 - as `python -m` does
-        sys.path.insert(0, os.getcwd())  # noqa: PTH109
-    if module not in sys.modules and find_spec(module.partition(".")[0]) is None:
-        msg = f"the engine `{place}` cannot be imported: there is no module `{module}`"
-        raise UnknownName("engine", name, list(ENGINES), hint=msg)
-    thing = getattr(import_module(module), attribute, None)
-    if thing is None:
-        kind = f"engine of the module `{module}`"
-        raise UnknownName(kind, attribute, dir(sys.modules[module]))
-    return find_engine(thing)
-
-
-def _announced() -> dict[str, str]:
-    return _entry_points(tuple(sys.path))
-
-
-@lru_cache(maxsize=8)
-def _entry_points(_path: tuple[str, ...]) -> dict[str, str]:
-    return {entry.name: entry.value for entry in entry_points(group=ENTRY_POINTS)}
 
 
 def _find_version(package: str) -> str | None:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.arrays import Floats, Ints
-from judged.engine.neighbour import find_places
-from judged.files import cache_folder, replace_file
 from judged.index.engine import Metric
-from judged.tables.neighbours import Neighbours
-from judged.tables.vectors import Vectors
+from judged.index.family import find_places
+from judged.index.neighbours import Neighbours
+from judged.index.vectors import Vectors
+from judged.store.files import cache_folder, replace_file
 
 __all__ = [
     "cached_neighbours",

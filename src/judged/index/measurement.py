@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from judged.errors import BadProtocol, UnknownName
 from judged.index.engine import Filter, SettingValue
-from judged.tables.vectors import Vectors
+from judged.index.vectors import Vectors
 
 __all__ = [
     "BuildCost",

@@ -13,11 +13,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from judged.arrays import Floats, Ints
-from judged.engine.evaluate import evaluate_with
-from judged.engine.evaluation import Evaluation, Part
-from judged.engine.neighbour import NEIGHBOUR, NeighbourProtocol
 from judged.index.data import Dataset
 from judged.index.exact import find_neighbours, measure_distances
+from judged.index.family import NEIGHBOUR, NeighbourProtocol
 from judged.index.measurement import (
     Latencies,
     Measurement,
@@ -27,12 +25,14 @@ from judged.index.measurement import (
     plan_churn,
     summarise,
 )
+from judged.index.neighbours import Answers, Neighbours
 from judged.index.sweep import describe
 from judged.result import ProtocolRecord, Provenance
+from judged.scoring.evaluate import evaluate_with
+from judged.scoring.evaluation import Evaluation, Part
 from judged.stats.bootstrap import bootstrap_interval
 from judged.stats.intervals import Interval
 from judged.tables.columns import to_strings
-from judged.tables.neighbours import Answers, Neighbours
 from judged.tables.scores import Scores
 
 __all__ = ["Point", "Scorer", "SubsetPoint", "name_recall", "score_points"]

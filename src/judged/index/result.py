@@ -12,14 +12,14 @@ import pyarrow as pa
 from judged.blocks import Block, Display, Estimate, Figure, Notes, Sentence, Table, Value, mark_best
 from judged.comparison.api import compare
 from judged.comparison.result import Comparison
-from judged.engine.evaluation import Evaluation
-from judged.errors import BadSample, UnknownName
+from judged.errors import BadSample, UnknownName, WrongKind
 from judged.figures import Record, draw_bars, draw_log_lines
 from judged.index.measurement import Latencies, Workload
 from judged.index.points import Point, name_recall
 from judged.index.sweep import Failure, describe
 from judged.problem import Note
 from judged.result import LazyTables, Provenance, Result, tabulate
+from judged.scoring.evaluation import Evaluation
 from judged.stats.bootstrap import bootstrap_interval, ratio
 from judged.stats.intervals import Interval
 
@@ -98,6 +98,15 @@ class IndexBenchmark(Result):
             "at_recall": self.at_recall,
             "cheapest": best[0].name if best else None,
         }
+
+    def gate(self, baseline: Result, *, alpha: float) -> Sequence[Result]:
+        """Return a gate for each setting that both benchmarks have: recall and latency."""
+        from judged.index.diff import gate_benchmarks
+
+        if not isinstance(baseline, IndexBenchmark):
+            msg = f"the baseline is a result of the kind `{baseline.kind}`, expected a benchmark of `judged index`"
+            raise WrongKind(msg)
+        return gate_benchmarks(self, baseline, alpha=alpha)
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return a row for each point, the loops, the filters and the churn, and every query."""

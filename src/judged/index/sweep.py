@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from judged.errors import BadProtocol, EngineFailed, MissingExtra, UnknownName, Unreadable
-from judged.files import parse_yaml
 from judged.index.data import Dataset
 from judged.index.engine import Engine, OwnEngine, Setting, Settings, complete_settings, find_engine
 from judged.index.measurement import Measurement, Workload, propose_effort
 from judged.index.worker import Job, PlannedPoint, find_effort, make_key, run_job
 from judged.state import from_state, to_state
+from judged.store.files import parse_yaml
 
 __all__ = [
     "Build",

@@ -23,7 +23,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from judged.engine.neighbour import find_places
 from judged.errors import EngineFailed, JudgedError
 from judged.index.engine import (
     Engine,
@@ -36,6 +35,7 @@ from judged.index.engine import (
     find_engine,
 )
 from judged.index.exact import count_processors
+from judged.index.family import find_places
 from judged.index.load import Samples, check_answers, run_closed, run_open, run_single, to_matrix
 from judged.index.measurement import (
     LADDER,
@@ -50,8 +50,8 @@ from judged.index.measurement import (
     propose_effort,
     summarise,
 )
+from judged.index.vectors import Vectors
 from judged.state import from_state, to_state
-from judged.tables.vectors import Vectors
 
 __all__ = ["Job", "PlannedPoint", "append_line", "find_effort", "make_key", "run_job", "to_rows"]
 

@@ -24,8 +24,8 @@ import pyarrow as pa
 
 from judged.arrays import Bytes
 from judged.errors import Unreadable
-from judged.files import check_size, standard_input
-from judged.storage import has_pattern, is_remote, read_bytes
+from judged.store.files import check_size, standard_input
+from judged.store.remote import has_pattern, is_remote, read_bytes
 
 __all__ = [
     "BOM",

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from judged.errors import Unreadable
-from judged.files import UNPACKED_BYTES, check_size
 from judged.io.open import File
 from judged.io.sniff import Format, Writing
 from judged.io.table import RawTable, from_frame
+from judged.store.files import UNPACKED_BYTES, check_size
 from judged.tables.columns import call
 from judged.tables.schema import Schema
 

@@ -12,18 +12,17 @@ import numpy as np
 import pyarrow as pa
 
 from judged._arguments import worded
-from judged.errors import BadInput, UnknownName, Unreadable, Unusable, WrongKind
+from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
 from judged.io import beir, ir_datasets, trec
 from judged.io.open import File, is_file
 from judged.io.sheet import read_sheet
 from judged.io.sniff import Format, Kind, kind_of_columns
 from judged.io.table import RawTable, Table, from_rows, open_path, read_file, read_raw, read_table
 from judged.problem import Problem
-from judged.tables.columns import MOST_DIGITS, as_values
+from judged.tables.columns import MOST_DIGITS
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 from judged.tables.schema import (
-    DECISIONS,
     ITERATION,
     JUDGMENTS,
     JUDGMENTS_BY_ITERATION,
@@ -35,9 +34,7 @@ from judged.tables.schema import (
 )
 
 if TYPE_CHECKING:  # the tables below are loaded by the readers that return them
-    from judged.tables.decisions import Decisions
     from judged.tables.inputs import (
-        DecisionsLike,
         JudgmentsLike,
         LabelsLike,
         PreferencesLike,
@@ -50,7 +47,6 @@ if TYPE_CHECKING:  # the tables below are loaded by the readers that return them
 
 __all__ = [
     "kind_of",
-    "read_decisions",
     "read_judgments",
     "read_labels",
     "read_preferences",
@@ -204,99 +200,6 @@ def read_timings(source: TimingsLike, *, name: str | None = None) -> Timings:
         return source if name is None else replace(source, name=name)
     table = read_table(source, TIMINGS, name=name)
     return Timings.from_columns(**table.columns, name=table.name, problems=table.problems)
-
-
-def read_decisions(source: DecisionsLike, *, name: str | None = None) -> Decisions:
-    r"""Return the decisions of a router, a gate or a reranker, by the columns of a file, a data frame or rows.
-
-    A router has `query`, `chosen` and `optimal` or a quality of each expert (`quality:NAME`); a gate `query`,
-    `retrieved` and `needed`; a reranker `query`, `before` and `after`.
-
-    >>> read_decisions(b"query,chosen,optimal\nq1,dense,bm25\n", name="router")
-    Choices(router: 1 of router)
-    """
-    from judged.tables.decisions import Choices, GateDecisions, Reranking
-
-    if isinstance(source, Choices | GateDecisions | Reranking):
-        return source if name is None else replace(source, name=name)
-    table = read_table(source, DECISIONS, name=name)
-    own = {field: table.columns[field] for field in ("query", "system") if field in table.columns}
-    shared: dict[str, Any] = {**own, "name": table.name, "problems": table.problems}
-    columns = {column.strip().lower(): values for column, values in table.others.items()}
-    if "chosen" in table.columns:
-        return Choices.from_columns(
-            chosen=table.columns["chosen"],
-            optimal=table.columns.get("optimal"),
-            ranked=_read_ranked(table, columns),
-            quality=_read_prefixed(table, "quality"),
-            **shared,
-        )
-    if "before" in table.columns and "after" in table.columns:
-        return Reranking.from_columns(before=table.columns["before"], after=table.columns["after"], **shared)
-    retrieved = _find_flags(columns, ("retrieved", "retrieve", "decision"), ("skipped", "skip"))
-    if retrieved is None:
-        message = "neither `chosen`, nor `retrieved`, nor `before` and `after` among them"
-        hint = "a router has query, chosen, optimal; a gate query, retrieved, needed; a reranker query, before, after"
-        problem = Problem.error("missing-column", "columns", message)
-        raise Unusable(table.problems.subject, [problem], hint=hint)
-    needed = _find_flags(
-        columns, ("needed", "should_retrieve", "needs_retrieval", "retrieval_needed"), ("unneeded",)
-    )
-    return GateDecisions.from_columns(
-        retrieved=retrieved,
-        needed=needed,
-        quality_retrieved=table.columns.get("quality_retrieved"),
-        quality_skipped=table.columns.get("quality_skipped"),
-        **shared,
-    )
-
-
-def _find_flags(
-    columns: Mapping[str, list[object]], names: tuple[str, ...], opposites: tuple[str, ...]
-) -> list[object] | None:
-    """Return the first of the columns that is there; one of the opposites is turned round."""
-    for name in names:
-        if name in columns:
-            return columns[name]
-    turned = {"true": "false", "false": "true", "1": "0", "0": "1", "yes": "no", "no": "yes"}
-    for name in opposites:
-        if name in columns:
-            return [turned.get(str(value).strip().lower(), value) for value in columns[name]]
-    return None
-
-
-def _read_prefixed(table: Table, prefix: str) -> dict[str, list[object]]:
-    """Return the columns `prefix:NAME`, `prefix.NAME` or `prefix_NAME`, by name."""
-    return {
-        column.strip()[len(prefix) + 1 :]: values
-        for column, values in table.others.items()
-        if column.strip().lower().startswith((f"{prefix}:", f"{prefix}.", f"{prefix}_"))
-    }
-
-
-def _read_ranked(table: Table, columns: Mapping[str, list[object]]) -> list[list[str]] | None:
-    """Return the experts of each row, best first: of a list, of text with `|` or spaces, or by their scores."""
-    given = columns.get("ranked", columns.get("ranking"))
-    if given is not None:
-        return [
-            [str(one) for one in row] if isinstance(row, list) else str(row or "").replace("|", " ").split()
-            for row in given
-        ]
-    scores = {
-        name: as_values(column, name=f"score of {name}", problems=table.problems).to_pylist()
-        for name, column in _read_prefixed(table, "score").items()
-    }
-    if not scores:
-        return None
-    return [
-        _sort_experts({name: values[row] for name, values in scores.items()}) for row in range(len(table))
-    ]
-
-
-def _sort_experts(scores: Mapping[str, float]) -> list[str]:
-    """Return experts from the highest score down, equal ones by name; those without a score are left out."""
-    known = [name for name, score in scores.items() if not np.isnan(score)]
-    return sorted(known, key=lambda name: (-scores[name], name))
 
 
 def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: A002 - what users call it

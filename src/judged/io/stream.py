@@ -24,7 +24,7 @@ from judged.io.parquet import IPC_FILE
 from judged.io.sniff import detect
 from judged.io.trec import read_run as check_first_lines, run_of_lines, tabulate_lines
 from judged.problem import Place, Problem, Problems
-from judged.storage import StoredFile, list_files
+from judged.store.remote import StoredFile, list_files
 from judged.tables.columns import call, one_array, to_arrow, to_numpy
 from judged.tables.run import Run
 from judged.tables.schema import RUN, RUNS

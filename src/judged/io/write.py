@@ -15,10 +15,10 @@ import msgspec
 import pyarrow as pa
 
 from judged.errors import JudgedError, Unwritable
-from judged.files import replace_file
 from judged.io.open import compress, split_name
 from judged.io.sniff import FORMATS, Format, Writing, find_by_extension
 from judged.problem import Problems
+from judged.store.files import replace_file
 from judged.tables.columns import add_repeats, shorten
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Label

@@ -1,6 +1,6 @@
 """Measures, each imported when it is first used: `from judged.measures import nDCG, AP`.
 
-Those of sessions are in `judged.measures.session` and those of vector indexes in `judged.measures.neighbour`, because
+Those of sessions are in `judged.agents.measures` and those of vector indexes in `judged.index.measures`, because
 some have the same names. The stub beside this file lists all names.
 """
 

@@ -19,5 +19,4 @@ from judged.measures.ranked.gain import nDCG as nDCG, DCG as DCG, IDCG as IDCG, 
 from judged.measures.ranked.incomplete import Bpref as Bpref, gm_Bpref as gm_Bpref, infAP as infAP, Judged as Judged, Unjudged as Unjudged
 from judged.measures.ranked.precision import P as P, R as R, F1 as F1, Success as Success, RR as RR, Rprec as Rprec, FallOut as FallOut
 from judged.measures.ranked.sets import SetP as SetP, SetR as SetR, SetF as SetF, SetAP as SetAP, SetRelP as SetRelP, Utility as Utility
-from judged.measures.routing import Accuracy as Accuracy, Regret as Regret, Quality as Quality, Entropy as Entropy, Balance as Balance, GateEfficiency as GateEfficiency, SkipPrecision as SkipPrecision, SkipRecall as SkipRecall, WrongSkips as WrongSkips, QualityLost as QualityLost, Improvement as Improvement
 from judged.measures.timing import Latency as Latency, QPS as QPS

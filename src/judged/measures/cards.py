@@ -11,8 +11,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from judged.measures._index import MEASURE_INDEX
-from judged.measures.families import FAMILIES, SCOPES, find_measure
+from judged.measures.families import SCOPES, find_measure, list_families
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import describe_values, format_value
@@ -204,7 +203,9 @@ def render_catalogue() -> str:
     """Return the page of all measures, family by family, as Markdown."""
     parts = [_PREFACE]
     every = list_cards()
-    for family in MEASURE_INDEX:
+    for family in list_families():
+        if family == "custom":
+            continue
         about = SCOPES[_scope_of(family)].about.get(family, "")
         cards = [card for card in every if card.family == family]
         rows = [
@@ -219,7 +220,11 @@ def render_catalogue() -> str:
 
 def list_cards() -> list[Card]:
     """Return the card of every measure, family by family, user-defined ones last."""
-    return [make_card(name, family=_scope_of(family)) for family, names in FAMILIES.items() for name in names]
+    return [
+        make_card(name, family=_scope_of(family))
+        for family, names in list_families().items()
+        for name in names
+    ]
 
 
 def _scope(measure: Measure) -> str:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from importlib import import_module
 
-from judged.errors import BadMeasure, UnknownName
+from judged.errors import UnknownName
 from judged.measures._index import MEASURE_INDEX, SCOPE_INDEX
 from judged.measures.measure import Measure
+from judged.plugins import list_announced, load_announced, refuse_announced
 from judged.registry import Registry
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from judged.subject import Subject
 
 __all__ = [
+    "DESCRIPTIONS",
     "ENTRY_POINTS",
     "FAMILIES",
     "MEASURES",
     "PREFERENCE_MEASURES",
     "SCOPES",
-    "SESSION_MEASURES",
     "Alias",
     "Scope",
     "find_measure",
+    "list_families",
     "list_plugins",
     "load_index",
     "load_plugin",
@@ -111,19 +110,29 @@ MEASURES: Registry[Measure] = Registry("measure")
 PREFERENCE_MEASURES: Registry[Measure] = Registry("measure of preferences")
 """Every measure of a run against preferences or several judges' grades, by its canonical name."""
 
-SESSION_MEASURES: Registry[Measure] = Registry("measure of sessions")
-"""Every measure of a session of searches, by its canonical name; some of other families have the same name."""
-
 _REGISTRIES: dict[str, Registry[Measure]] = {
     **dict.fromkeys(("ranked", "diversity", "browsing", "custom"), MEASURES),
     "preference": PREFERENCE_MEASURES,
-    "session": SESSION_MEASURES,
 }
 
 FAMILIES: dict[str, tuple[str, ...]] = {}
 """The names of all measures by family, in the order in which they are listed; user-defined ones are `custom`."""
 
-SCOPES: Registry[Scope] = Registry("family of measures")
+DESCRIPTIONS: dict[tuple[str, str], tuple[str, str, str]] = {}
+"""Full name, range of values and meaning of every measure that an index lists, by family and name."""
+
+
+def _load_subject(subject: Subject) -> Mapping[str, Scope | str]:
+    """Add the measures of a subject, and return its scopes."""
+    if not subject.measures:
+        return {}
+    index = import_module(subject.measures)
+    load_index(index.MEASURE_INDEX, {})
+    scopes: Mapping[str, str] = index.SCOPE_INDEX
+    return scopes
+
+
+SCOPES: Registry[Scope] = Registry("family of measures", of_subject=_load_subject)
 """The scopes in which names of measures are looked up, by the family they are named for."""
 
 
@@ -137,9 +146,13 @@ def load_index(
         for name, module in new.items():
             table.add(name, f"{module}:{name}")
         FAMILIES[family] = (*FAMILIES.get(family, ()), *new)
-    for name, place in scopes.items():
-        if name not in SCOPES:
-            SCOPES.add(name, place)
+        DESCRIPTIONS.update(
+            {
+                (family, name): (title, values, meaning)
+                for name, (_, title, values, meaning) in entries.items()
+            }
+        )
+    SCOPES.add_missing(scopes)
 
 
 load_index(MEASURE_INDEX, SCOPE_INDEX)
@@ -147,7 +160,15 @@ load_index(MEASURE_INDEX, SCOPE_INDEX)
 
 def registry_for(family: str) -> Registry[Measure]:
     """Return the table that holds the measures of a family."""
+    if family not in _REGISTRIES:
+        family in SCOPES  # noqa: B015 - looking for it reads the lists of the subjects
     return _REGISTRIES[family]
+
+
+def list_families() -> Mapping[str, tuple[str, ...]]:
+    """Return the names of all measures by family, those of subjects among them."""
+    len(SCOPES)  # listing them reads the lists of the subjects
+    return FAMILIES
 
 
 def find_measure(name: str, family: str = "ranked") -> Measure:
@@ -171,51 +192,22 @@ def unregister(name: str) -> None:
 
 def list_plugins() -> list[str]:
     """Return the names of all measures that installed packages announce, without importing any."""
-    return sorted({entry.name for entry in _entry_points(tuple(sys.path))}, key=str.lower)
+    return list_announced(ENTRY_POINTS)
 
 
 def load_plugin(name: str) -> Measure | None:
     """Load and register the announced measure of that name, in any case; return None if there is none."""
-    found = {
-        entry.value: entry for entry in _entry_points(tuple(sys.path)) if entry.name.lower() == name.lower()
-    }
-    if not found:
+    thing = load_announced(ENTRY_POINTS, name, "measure")
+    if thing is None:
         return None
-    if len(found) > 1:
-        packages = ", ".join(map(_package, found.values()))
-        msg = f"several packages bring a measure called `{name}`: {packages}"
-        raise BadMeasure(msg, hint="uninstall all but one of them")
-    return _load(*found.values())
-
-
-def _load(entry: EntryPoint) -> Measure:
-    """Return the measure that an entry point names; raise an error that says whose fault it is if it cannot."""
-    try:
-        thing = entry.load()
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        msg = f"the measure `{entry.name}` of {_package(entry)} cannot be loaded: {reason}"
-        raise BadMeasure(msg) from error
-    if not isinstance(thing, Measure) or thing.name.lower() != entry.name.lower():
+    if not isinstance(thing, Measure) or thing.name.lower() != name.lower():
         got = f"the measure {thing.name}" if isinstance(thing, Measure) else f"a {type(thing).__name__}"
-        msg = f"`{entry.value}` of {_package(entry)} is {got}, expected a measure called `{entry.name}`"
-        raise BadMeasure(msg, hint=f'make it with `judged.define("{entry.name}", function)`')
+        hint = f'make it with `judged.define("{name}", function)`'
+        expected = f"a measure called `{name}`"
+        refuse_announced(ENTRY_POINTS, name, "measure", got=got, expected=expected, hint=hint)
     if thing.name not in MEASURES:
         register(thing)
     return thing
-
-
-def _package(entry: EntryPoint) -> str:
-    """Name the package that an entry point belongs to."""
-    return f"the package `{entry.dist.name}`" if entry.dist is not None else f"`{entry.value}`"
-
-
-@lru_cache(maxsize=8)
-def _entry_points(_path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Return all entry points of the group; cached for each path, because it reads every package's metadata."""
-    from importlib.metadata import entry_points
-
-    return tuple(entry_points(group=ENTRY_POINTS))
 
 
 @lru_cache(maxsize=32)

@@ -1,13 +1,15 @@
 """The index of measures, with which they are listed and looked up before any of them is imported.
 
-`python -m judged.measures.index` writes it (`_index.py`) and the types of `judged.measures` (`__init__.pyi`). It finds
-every measure and every scope that the modules of this package define, so that adding a measure means writing it in one
-file, and running this command.
+`python -m judged.measures.index` writes it (`_index.py`, here and in the folder of every subject that has measures) and
+the types of `judged.measures` (`__init__.pyi`). It finds every measure and every scope that the modules of a package
+define, so that adding a measure means writing it in one file, and running this command. With the name of another
+package, such as `pottery.measures`, it writes the index of that one.
 """
 
 from __future__ import annotations
 
 import pkgutil
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +19,7 @@ import judged.measures
 from judged.measures.cards import describe_range, read_full_name, read_summary
 from judged.measures.families import Scope
 from judged.measures.measure import Measure
+from judged.subject import list_subjects
 
 __all__ = ["find_measures", "find_scopes", "render_index", "render_types", "write"]
 
@@ -24,15 +27,16 @@ FIRST = (
     *("ranked.precision", "ranked.average_precision", "ranked.gain", "ranked.cascade", "ranked.blended"),
     *("ranked.compatibility", "ranked.incomplete", "ranked.sets", "ranked.counts", "ranked"),
     *("diversity.novelty", "diversity.intents", "browsing.utility", "browsing.totals", "preference"),
-    *("session.gain", "session.average_gain", "session.efficiency", "session.completion", "session"),
+    *("gain", "average_gain", "efficiency", "completion"),
 )
 """The modules whose measures are listed first, in this order; those of others follow by name."""
+CORE = "judged.measures"
 
 
-def find_measures() -> dict[str, dict[str, Measure]]:
-    """Return all measures by family and name, in the order in which they are listed."""
+def find_measures(package: str = CORE) -> dict[str, dict[str, Measure]]:
+    """Return the measures of a package by family and name, in the order in which they are listed."""
     families: dict[str, dict[str, Measure]] = {}
-    for module in _import_modules():
+    for module in _import_modules(package):
         for name, value in vars(module).items():
             if isinstance(value, Measure) and value.function.__module__ == module.__name__:
                 if name != value.name:
@@ -42,18 +46,18 @@ def find_measures() -> dict[str, dict[str, Measure]]:
     return families
 
 
-def find_scopes() -> dict[str, str]:
-    """Return the "module:attribute" of every scope by its name."""
+def find_scopes(package: str = CORE) -> dict[str, str]:
+    """Return the "module:attribute" of every scope of a package by its name."""
     return {
         value.name: f"{module.__name__}:{name}"
-        for module in _import_modules()
+        for module in _import_modules(package)
         for name, value in vars(module).items()
         if isinstance(value, Scope)
     }
 
 
-def render_index() -> str:
-    """Return the text of `_index.py`."""
+def render_index(package: str = CORE) -> str:
+    """Return the text of the `_index.py` of a package's measures."""
     lines = [
         '"""Every measure by family: its module, full name, range of values, and meaning in one sentence.',
         "",
@@ -63,7 +67,7 @@ def render_index() -> str:
         "# fmt: off",
         "MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str, str]]] = {",
     ]
-    for family, measures in find_measures().items():
+    for family, measures in find_measures(package).items():
         lines.append(f'    "{family}": {{')
         for name, measure in measures.items():
             entry = (
@@ -75,12 +79,10 @@ def render_index() -> str:
             lines.append(f'        "{name}": {_quote(entry)},')
         lines.append("    },")
     lines += ["}", "SCOPE_INDEX: dict[str, str] = {"]
-    lines += [f'    "{name}": "{place}",' for name, place in find_scopes().items()]
+    lines += [f'    "{name}": "{place}",' for name, place in find_scopes(package).items()]
     return "\n".join([*lines, "}", ""])
 
 
-NAMESAKES = frozenset({"session", "neighbour"})
-"""The families of which some measures have the names of measures of rankings."""
 BESIDE = {
     "judged.measures.custom": ["define", "define_per_query"],
     "judged.measures.measure": ["Measure"],
@@ -91,12 +93,11 @@ BESIDE = {
 
 
 def render_types() -> str:
-    """Return the text of `__init__.pyi`: every measure whose name is its own, each imported from its module."""
+    """Return the text of `judged.measures.__init__.pyi`: every measure of the core, each imported from its module."""
     homes: dict[str, list[str]] = {}
-    for family, measures in find_measures().items():
+    for measures in find_measures().values():
         for name, measure in measures.items():
-            if family not in NAMESAKES:
-                homes.setdefault(_home(measure), []).append(name)
+            homes.setdefault(_home(measure), []).append(name)
     lines = [
         "# Generated by `python -m judged.measures.index`; do not edit.",
         "# fmt: off",
@@ -107,20 +108,37 @@ def render_types() -> str:
     return "\n".join([*lines, ""])
 
 
-def write() -> None:
-    """Write both files."""
-    folder = Path(judged.measures.__path__[0])
-    (folder / "_index.py").write_text(render_index(), encoding="utf-8")
-    (folder / "__init__.pyi").write_text(render_types(), encoding="utf-8")
+def list_packages() -> dict[str, str]:
+    """Return every package of measures that is part of judged, with the module that is its index."""
+    subjects = [subject.measures for subject in list_subjects() if subject.measures]
+    return {CORE: f"{CORE}._index", **{_package_of(index): index for index in subjects}}
 
 
-def _import_modules() -> Iterator[ModuleType]:
-    """Import every module of this package, those of `FIRST` in its order, then the others by name."""
-    prefix = f"{judged.measures.__name__}."
-    found = sorted(info.name for info in pkgutil.walk_packages(judged.measures.__path__, prefix))
+def write(*packages: str) -> None:
+    """Write the index of these packages of measures; by default of all that are part of judged, and the types."""
+    known = list_packages()
+    for package in packages or known:
+        index = known.get(package, f"{package.rpartition('.')[0]}._index")
+        folder = Path(*import_module(index.rpartition(".")[0]).__path__)
+        (folder / "_index.py").write_text(render_index(package), encoding="utf-8")
+    if not packages:
+        folder = Path(judged.measures.__path__[0])
+        (folder / "__init__.pyi").write_text(render_types(), encoding="utf-8")
+
+
+def _package_of(index: str) -> str:
+    """Return the module or package that holds the measures of a subject, from the name of its index."""
+    return f"{index.rpartition('.')[0]}.measures"
+
+
+def _import_modules(package: str) -> Iterator[ModuleType]:
+    """Import a module or every module of a package, those of `FIRST` in its order, then the others by name."""
+    root, prefix = import_module(package), f"{package}."
+    found = sorted(info.name for info in pkgutil.walk_packages(getattr(root, "__path__", ()), prefix))
     first = {f"{prefix}{name}": place for place, name in enumerate(FIRST)}
     for name in sorted(found, key=lambda name: first.get(name, len(first))):
         yield import_module(name)
+    yield root
 
 
 def _home(measure: Measure) -> str:
@@ -132,4 +150,4 @@ def _quote(texts: tuple[str, ...]) -> str:
 
 
 if __name__ == "__main__":
-    write()
+    write(*sys.argv[1:])

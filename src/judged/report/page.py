@@ -32,7 +32,7 @@ from judged.problem import group_notes, split_doubts
 from judged.report.charts import CHARTS
 from judged.report.html import render_html
 from judged.report.packing import Json, escape_script, pack, to_plain
-from judged.report.pages import PAGES
+from judged.report.pages import PAGES, list_pages
 from judged.report.pages.leaderboard import CONTRAST, describe_scored
 from judged.report.subject import Subject, make_subjects
 from judged.report.vega import load_engine
@@ -88,7 +88,7 @@ def render_report(
         "command": command,
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "versions": _list_versions(),
-        "pages": [{"id": name, "title": PAGES[name].title} for name in PAGES if name in shown],
+        "pages": [{"id": page.id, "title": page.title} for page in list_pages() if page.id in shown],
         "subjects": heads,
         "contrast": list(CONTRAST),
         "palette": {name: list(pair) for name, pair in PALETTE.items()},
@@ -118,8 +118,8 @@ def _collect(subject: Subject) -> tuple[dict[str, Json], dict[str, str]]:
     """Return what the first screen needs of a result, and the packed blocks of its pages."""
     pages: dict[str, Json] = {}
     blocks: dict[str, str] = {}
-    for name in PAGES:
-        page = PAGES[name]
+    for page in list_pages():
+        name = page.id
         if page.applies(subject):
             data = page.data(subject)
             pages[name] = to_plain(dict(data.head))

@@ -9,18 +9,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judged.agents.result import SessionReport
 from judged.comparison.result import Comparison
-from judged.engine.align import read_judgments_for
-from judged.engine.evaluate import evaluate_many
-from judged.engine.evaluation import Evaluation
-from judged.engine.evaluations import Evaluations
 from judged.errors import JudgedError
 from judged.gates.result import GateReport
 from judged.measures.parse import parse_measures
 from judged.problem import Note
 from judged.protocol import Protocol
-from judged.sessions.report import SessionReport
-from judged.study.result import Study
+from judged.scoring.align import read_judgments_for
+from judged.scoring.evaluate import evaluate_many
+from judged.scoring.evaluation import Evaluation
+from judged.scoring.evaluations import Evaluations
+from judged.studies.result import Study
 
 if TYPE_CHECKING:
     from judged.io.texts import TextSource

@@ -9,17 +9,14 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.tables.decisions import Decisions
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Label, Labels
 from judged.tables.preferences import Preferences
 from judged.tables.run import Run
-from judged.tables.sessions import Sessions
 from judged.tables.timings import Timings
 
 __all__ = [
     "ArrowStream",
-    "DecisionsLike",
     "FileLike",
     "JudgmentsLike",
     "LabelsLike",
@@ -58,6 +55,15 @@ class DataClass(Protocol):
     __dataclass_fields__: ClassVar[dict[str, object]]
 
 
+class NamedTable(Protocol):
+    """A table of a family that the core does not know, such as sessions or a router's choices."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
+
+
 class Dataset(Protocol):
     """A data set of ir_datasets."""
 
@@ -93,8 +99,7 @@ RunLike: TypeAlias = (
 PreferencesLike: TypeAlias = Preferences | Frame | Mapping[str, Mapping[str, Mapping[str, float]]]
 LabelsLike: TypeAlias = Labels | Judgments | Frame | Iterable[Label] | Mapping[str, Mapping[str, int]]
 TimingsLike: TypeAlias = Timings | Frame | Mapping[str, Sequence[float]]
-DecisionsLike: TypeAlias = Decisions | Frame
 TruthLike: TypeAlias = JudgmentsLike | PreferencesLike | LabelsLike | None
 """What systems are evaluated against; timings and decisions need nothing."""
-SystemLike: TypeAlias = RunLike | Sessions | TimingsLike | DecisionsLike
-"""What is evaluated: a run, a table of sessions, timings, or decisions of a router, a gate or a reranker."""
+SystemLike: TypeAlias = RunLike | TimingsLike | NamedTable
+"""What is evaluated: a run, timings, or the table of another family, such as sessions."""

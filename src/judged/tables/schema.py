@@ -8,10 +8,10 @@ from typing import Literal, TypeAlias
 
 from judged.errors import BadInput, Unusable
 from judged.problem import Problem
+from judged.registry import Registry
 
 __all__ = [
     "ATTRIBUTES",
-    "DECISIONS",
     "DOCUMENTS",
     "JUDGMENTS",
     "LABELS",
@@ -158,13 +158,13 @@ def _quote(names: Iterable[str]) -> str:
 
 # Names that say "id" come first: beside them, a column `query` or `document` holds the text itself, and a column
 # `docid` a number of PyTerrier's index.
-_QUERY = ("query_id", "query-id", "qid", "q_id", "topic", "query")
+QUERY_COLUMNS = ("query_id", "query-id", "qid", "q_id", "topic", "query")
 _DOCUMENT = (
     *("docno", "doc_id", "document_id", "corpus-id", "corpus_id", "passage_id", "pid"),
     *("docid", "did", "document", "doc"),
 )
 _GRADE = ("grade", "relevance", "rel", "label", "judgment", "score")
-_QUERY_FIELD = Field("query", _QUERY, ambiguous=True)
+_QUERY_FIELD = Field("query", QUERY_COLUMNS, ambiguous=True)
 _DOCUMENT_FIELD = Field("document", _DOCUMENT, ambiguous=True)
 ITERATION = "iteration"
 """What ir_measures and ir_datasets call the second column of TREC judgments, which may hold intents."""
@@ -223,7 +223,7 @@ LABELS = Schema(
     "labels",
     (
         Field("gain", ("gain", *_GRADE), "grade"),
-        Field("task", ("task", *_QUERY), required=False),
+        Field("task", ("task", *QUERY_COLUMNS), required=False),
         Field("id", ("id", *_DOCUMENT), required=False),
         Field("tool", kind="text", required=False),
         Field("domain", kind="text", required=False),
@@ -252,30 +252,12 @@ TIMINGS = Schema(
             kind="number",
             divisors=dict.fromkeys(("milliseconds", "latency_ms", "time_ms", "total_ms", "ms"), 1000.0),
         ),
-        Field("query", _QUERY, required=False),
+        Field("query", QUERY_COLUMNS, required=False),
         Field("stage", ("stage", "step", "component"), required=False),
     ),
     nested=("system", "seconds"),
     error=Unusable,
 )
-DECISIONS = Schema(
-    "decisions",
-    (
-        Field("query", _QUERY),
-        Field("system", ("system", "router", "gate", "reranker", "run", "variant"), required=False),
-        Field("chosen", ("chosen", "choice", "route", "routed_to", "expert", "predicted"), required=False),
-        Field("optimal", ("optimal", "optimal_expert", "best", "gold", "expected"), required=False),
-        Field("before", ("before", "baseline", "original"), "value", required=False),
-        Field("after", ("after", "reranked"), "value", required=False),
-        Field("quality_retrieved", ("quality_retrieved", "quality_with"), "value", required=False),
-        Field("quality_skipped", ("quality_skipped", "quality_without"), "value", required=False),
-    ),
-    nested=("query", "decision"),
-    open=True,
-    error=Unusable,
-)
-"""Decisions of a router, a gate or a reranker. Of a gate, `retrieved` (or `skipped`) and `needed` are flags; of a router,
-`ranked` lists experts, and columns `quality:NAME` and `score:NAME` hold the quality and the score of an expert."""
 ATTRIBUTES = Schema(
     "attributes",
     (Field("query", ("query_id", "query-id", "qid", "q_id", "query", "topic")),),
@@ -287,7 +269,7 @@ ATTRIBUTES = Schema(
 QUERIES = Schema(
     "queries",
     (
-        Field("id", ("id", "_id", "task", *_QUERY[:-1])),
+        Field("id", ("id", "_id", "task", *QUERY_COLUMNS[:-1])),
         Field("text", ("text", "query", "question", "title"), "text"),
     ),
     lines={2: ("id", "text")},
@@ -318,7 +300,7 @@ DOCUMENTS = Schema(
 SCORES = Schema(
     "scores",
     (
-        Field("query", (*_QUERY, "session", "task", "request")),
+        Field("query", (*QUERY_COLUMNS, "session", "task", "request")),
         Field("measure", ("measure", "metric")),
         Field("value", kind="value"),
         Field("run", ("run", "system"), required=False),
@@ -331,19 +313,7 @@ SCORES = Schema(
 
 `left_out` is 1 for a value that does not count in the mean and in comparisons.
 """
-SCHEMAS = {
-    schema.name: schema
-    for schema in (
-        JUDGMENTS,
-        RUN,
-        PREFERENCES,
-        LABELS,
-        TIMINGS,
-        DECISIONS,
-        ATTRIBUTES,
-        QUERIES,
-        DOCUMENTS,
-        SCORES,
-    )
-}
+SCHEMAS: Registry[Schema] = Registry("table", of_subject=lambda subject: subject.tables)
 """Every schema by name."""
+for _schema in (JUDGMENTS, RUN, PREFERENCES, LABELS, TIMINGS, ATTRIBUTES, QUERIES, DOCUMENTS, SCORES):
+    SCHEMAS.add(_schema.name, _schema)

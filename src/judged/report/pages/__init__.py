@@ -15,7 +15,7 @@ from judged.report.packing import Block, Json
 if TYPE_CHECKING:
     from judged.report.subject import Subject
 
-__all__ = ["PAGES", "Page", "PageData"]
+__all__ = ["PAGES", "Page", "PageData", "list_pages"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,21 +36,24 @@ class Page:
     title: str
     applies: Callable[[Subject], bool]
     data: Callable[[Subject], PageData]
+    place: int = 50
+    """Where it stands in the navigation; lower is earlier."""
 
 
-PAGES: Registry[Page] = Registry("page")
-"""Every page, in the order of the navigation."""
+PAGES: Registry[Page] = Registry("page", of_subject=lambda subject: subject.pages)
+"""Every page by name; those of subjects come from their manifests."""
 for _name in (
-    "study",
     "leaderboard",
     "queries",
     "query",
     "curves",
-    "sessions",
-    "agreement",
     "gate",
     "result",
-    "index",
     "provenance",
 ):
     PAGES.add(_name, f"judged.report.pages.{_name}:PAGE")
+
+
+def list_pages() -> list[Page]:
+    """Return every page in the order of the navigation."""
+    return sorted((PAGES[name] for name in PAGES), key=lambda page: page.place)

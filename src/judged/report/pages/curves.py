@@ -129,4 +129,4 @@ def _applies(subject: Subject) -> bool:
     return subject.scored is not None and not isinstance(subject.sources, str)
 
 
-PAGE = Page("curves", "Curves", _applies, make_data)
+PAGE = Page("curves", "Curves", _applies, make_data, place=23)

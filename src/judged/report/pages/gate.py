@@ -40,4 +40,4 @@ def make_data(subject: Subject) -> PageData:
     return PageData(to_plain(head))
 
 
-PAGE = Page("gate", "Gate", lambda subject: bool(subject.gates), make_data)
+PAGE = Page("gate", "Gate", lambda subject: bool(subject.gates), make_data, place=42)

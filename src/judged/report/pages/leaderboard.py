@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from judged.comparison.baselines import contrast_with_each
 from judged.comparison.result import Comparison
 from judged.comparison.settings import TESTS
-from judged.engine.evaluations import Evaluations, find_tie_range
 from judged.report.packing import Block, Json, to_plain
 from judged.report.pages import Page, PageData
+from judged.scoring.evaluations import Evaluations, find_tie_range
 from judged.stats.intervals import Interval
 
 if TYPE_CHECKING:
@@ -222,4 +222,4 @@ def _latency(comparison: Comparison, systems: Sequence[str]) -> Json:
     ]
 
 
-PAGE = Page("leaderboard", "Leaderboard", lambda subject: subject.scored is not None, make_data)
+PAGE = Page("leaderboard", "Leaderboard", lambda subject: subject.scored is not None, make_data, place=20)

@@ -96,4 +96,4 @@ def _describe(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-PAGE = Page("provenance", "Provenance", lambda _subject: True, make_data)
+PAGE = Page("provenance", "Provenance", lambda _subject: True, make_data, place=90)

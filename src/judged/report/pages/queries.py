@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judged.comparison.result import Comparison
-from judged.engine.evaluations import Evaluations
 from judged.report.packing import Json, Numbers, to_plain
 from judged.report.pages import Page, PageData
+from judged.scoring.evaluations import Evaluations
 from judged.stats.distribution import SHARES, find_quantiles
 
 if TYPE_CHECKING:
@@ -93,4 +93,4 @@ def _find_slices(subject: Subject, queries: list[str]) -> dict[str, list[Json]]:
     return {attribute: [of.get(query) for query in queries] for attribute, of in found.items()}
 
 
-PAGE = Page("queries", "Per query", lambda subject: subject.scored is not None, make_data)
+PAGE = Page("queries", "Per query", lambda subject: subject.scored is not None, make_data, place=21)

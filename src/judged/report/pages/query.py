@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judged.engine.align import RankedAlignment
 from judged.explanation.lists import RankedLists, first_contributions, list_results
 from judged.io.read import read_run
 from judged.io.texts import Text, read_documents
 from judged.report.packing import Json
 from judged.report.pages import Page, PageData
 from judged.report.pages.queries import list_queries
+from judged.scoring.align import RankedAlignment
 
 if TYPE_CHECKING:
     from judged.arrays import Floats
@@ -190,4 +190,4 @@ def _unit(subject: Subject) -> str:
     return getattr(getattr(subject.scored, "first", None), "unit", "")
 
 
-PAGE = Page("query", "One query", _applies, make_data)
+PAGE = Page("query", "One query", _applies, make_data, place=22)

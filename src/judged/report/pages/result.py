@@ -75,4 +75,4 @@ def _applies(subject: Subject) -> bool:
     return subject.result.kind not in OWN
 
 
-PAGE = Page("result", "Result", _applies, make_data)
+PAGE = Page("result", "Result", _applies, make_data, place=43)

@@ -1,0 +1,1 @@
+"""The commands that score and inspect agents' sessions."""

@@ -1,0 +1,151 @@
+"""The keys of a result: what it can be found by, and compared by."""
+
+from __future__ import annotations
+
+import re
+from unicodedata import category, normalize
+
+from msgspec import Struct
+
+from judged.agents.dedup.rules import Rules
+from judged.agents.dedup.url import loosen, strict_key
+from judged.agents.tables import Result
+from judged.errors import BadInput
+from judged.problem import Problem
+
+__all__ = ["SHORTEST_PREFIX", "Keys", "cut_prefix", "make_keys", "normalise", "related", "to_comparable"]
+
+SHORTEST_PREFIX = 30
+"""How many characters, normalised, the beginning of a text must have to count as a prefix."""
+_HEAD = 48
+"""How much of a long text usually suffices for its prefix; some of it is lost to punctuation and blanks."""
+_CLOSING = " \t\n\r\"')]”’»"
+_DOI = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/)?(?:doi:)?", re.IGNORECASE)
+
+
+class Keys(Struct, gc=False):
+    """What identifies one result under some rules; None where it has nothing of the kind.
+
+    An id is looked up within its space only: a domain (`domain:doi`), or the tool that gave it (`tool:search`).
+    """
+
+    space: str | None = None
+    id: str | None = None
+    url: str | None = None
+    """The strict key of the URL."""
+    loose_url: str | None = None
+    title: str | None = None
+    """Normalised."""
+    prefix: str | None = None
+    """The first characters of the normalised text."""
+    snippet: str | None = None
+    """The original text."""
+    words: str | None = None
+    """The comparable text, computed when first needed, or that of a near-duplicate which represents it."""
+    result: int = 0
+    """The number of the result, from 0."""
+
+    @property
+    def text(self) -> str | None:
+        """The comparable text."""
+        if self.words is None and self.prefix is not None and self.snippet is not None:
+            self.words = to_comparable(self.snippet)
+        return self.words
+
+    def fields(self) -> tuple[str | None, ...]:
+        """Return all that is compared; results with equal fields are compared alike with everything."""
+        return (self.space, self.id, self.url, self.loose_url, self.title, self.snippet)
+
+    def __bool__(self) -> bool:
+        """Return whether there is anything to compare."""
+        return any((self.id, self.url, self.title, self.prefix))
+
+
+def make_keys(result: Result, scope: str | None, rules: Rules, *, loose: bool = False) -> Keys:
+    """Return the keys of a result that the tool `scope` gave; with `loose`, the loose URL even if it has no weight."""
+    space = identity = url = loose_url = title = prefix = None
+    snippet = result.snippet
+    if result.id or result.domain_id:
+        space, identity = _identify(result, scope)
+    if result.url:
+        url = strict_key(result.url, rules)
+        if url is not None and (loose or rules.weights.loose_url):
+            loose_url = loosen(url, rules)
+    if result.title:
+        title = normalise(result.title) or None
+    if snippet:
+        prefix = cut_prefix(snippet) or None
+    return Keys(space, identity, url, loose_url, title, prefix, snippet)
+
+
+def _identify(result: Result, scope: str | None) -> tuple[str, str] | tuple[None, None]:
+    """Return the space of a result's id, and the id within it."""
+    if result.id and result.domain_id:
+        what = f"both an id (`{result.id}`) and a domain id (`{result.domain_id}`), expected one of them"
+        hint = "an id of a tool or index is an `id`; one that means the same everywhere is a `domain_id`"
+        raise BadInput("a result", [Problem.error("two-ids", f"tool `{scope}`", what)], hint=hint)
+    if result.domain_id:
+        domain = (result.domain or "").strip().lower()
+        identity = result.domain_id.strip()
+        if domain == "doi":  # the only common one whose case and prefix are meaningless
+            identity = _DOI.sub("", identity).lower()
+        return (f"domain:{domain}", identity) if identity else (None, None)
+    identity = (result.id or "").strip()
+    return (f"tool:{scope or ''}", identity) if identity else (None, None)
+
+
+class _Characters(dict[int, int | str | None]):
+    """A translation table: punctuation, symbols and blanks become blanks, invisible characters are dropped."""
+
+    def __missing__(self, code: int) -> int | str | None:
+        kind = category(chr(code))
+        self[code] = None if kind == "Cf" else " " if kind[0] in "PSZC" else code
+        return self[code]
+
+
+_CHARACTERS = _Characters()
+_ASCII = bytes(ord(str(chr(code).translate(_CHARACTERS)).lower()) for code in range(128)) + bytes(
+    range(128, 256)
+)
+
+
+def normalise(text: str) -> str:
+    r"""Return the words of a text in lower case, separated by single blanks, in Unicode's form NFKC.
+
+    >>> normalise("  Ｇood-gain:\tthe “Measure”… ")
+    'good gain the measure'
+    """
+    if text.isascii():
+        return " ".join(text.encode("ascii").translate(_ASCII).decode("ascii").split())
+    text = normalize("NFKC", normalize("NFKC", text).casefold()).translate(_CHARACTERS)
+    return " ".join(normalize("NFKC", text).split())
+
+
+def cut_prefix(text: str) -> str:
+    """Return the first characters of the normalised text, which related texts share."""
+    if len(text) > _HEAD:
+        # A blank separates what follows from what comes before; in ASCII, every character does.
+        cut = _HEAD if text.isascii() else text.rfind(" ", 0, 3 * _HEAD)
+        head = normalise(text[: max(cut, 0)])
+        if len(head) >= SHORTEST_PREFIX:
+            return head[:SHORTEST_PREFIX]
+    return normalise(text)[:SHORTEST_PREFIX]
+
+
+def to_comparable(text: str) -> str | None:
+    """Return the normalised text with an ending that says what it may be a prefix of; None if it has no words.
+
+    A short text ends with a line break, and so is a prefix of no other. A long one ends with a blank, after a whole
+    word; one that was truncated, and shows it, with its last letter: `capi…` may have been `capital`, but `page 1` is
+    not `page 10`.
+    """
+    words = normalise(text)
+    if len(words) < SHORTEST_PREFIX:
+        return words + "\n" if words else None
+    truncated = text.rstrip(_CLOSING).endswith(("…", "..."))
+    return words if truncated else words + " "
+
+
+def related(one: str, other: str) -> bool:
+    """Return whether two comparable texts are equal, or one is a prefix of the other."""
+    return one.startswith(other) or other.startswith(one)

@@ -1,0 +1,118 @@
+"""Which sessions of several systems are about the same task: by its id, else by what the user asked, never by position."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from judged.agents.builder import SessionKey
+from judged.agents.dedup.keys import normalise
+from judged.agents.traces.context import TraceProblems
+from judged.errors import BadInput, BadSample
+from judged.problem import Note, Problem
+from judged.wording import counted
+
+__all__ = ["check_shared", "describe_pairing", "pair_tasks"]
+
+SHOWN = 60
+"""Characters of a question in a message."""
+_WORDS = {
+    "id": "by id",
+    "question": "by the text of the question",
+    "conversation": "by the id of the conversation",
+}
+
+
+def pair_tasks(
+    keys: Sequence[SessionKey], problems: TraceProblems, *, lenient: bool = False
+) -> list[SessionKey]:
+    """Return the keys with one name for each task.
+
+    A session without a task id belongs to the task of the same question. Under one id, the questions of several systems
+    must be the same, or one part of the other, as with a prompt around it; otherwise it is an error, or if `lenient` a
+    note.
+    """
+    several = len({key.system for key in keys}) > 1
+    if several:
+        _check_questions(keys, problems, lenient=lenient)
+    names = _names_by_question(keys)
+    return [_rename(key, names, several=several) for key in keys]
+
+
+def _names_by_question(keys: Iterable[SessionKey]) -> dict[str, str]:
+    """Return the name of the task of each question: the id that one session has, else the question as first written."""
+    ids: dict[str, set[str]] = defaultdict(set)
+    written: dict[str, str] = {}
+    for key in keys:
+        if key.asked and key.task_from == "id":
+            ids[normalise(key.asked)].add(key.task)
+        elif key.task_from == "question":
+            written.setdefault(normalise(key.task), key.task)
+    return written | {question: min(found) for question, found in ids.items() if len(found) == 1}
+
+
+def _rename(key: SessionKey, names: Mapping[str, str], *, several: bool) -> SessionKey:
+    if key.task_from == "question":
+        return replace(key, task=names.get(normalise(key.task), key.task))
+    if key.task_from == "position" and several:
+        return replace(key, task=f"{key.system}/{key.conversation}")
+    return key
+
+
+def _check_questions(keys: Iterable[SessionKey], problems: TraceProblems, *, lenient: bool) -> None:
+    """Raise `BadInput` for tasks whose questions differ between systems."""
+    first: dict[str, dict[str, str]] = defaultdict(dict)
+    for key in keys:
+        if key.task_from in {"id", "conversation"} and key.asked:
+            first[key.task].setdefault(key.system, key.asked)
+    faults = [
+        Problem.error("different-questions", f"task `{task}`", f"asks {' and '.join(parts)}")
+        for task, asked in first.items()
+        if (parts := _differing(asked))
+    ]
+    if faults and not lenient:
+        hint = "systems are compared on the same questions: give each question its own task id, or none (`--lenient` compares them all the same)"
+        raise BadInput("the tasks", faults, hint=hint)
+    if faults:
+        problems.note(f"{counted(len(faults), 'task')} with different questions, first {faults[0]}")
+
+
+def _differing(asked: Mapping[str, str]) -> list[str]:
+    """Return two questions that differ, each with its system; none if all are the same or parts of each other."""
+    (system, question), *others = asked.items()
+    one = normalise(question)
+    for name, text in others:
+        other = normalise(text)
+        if one not in other and other not in one:
+            return [f"`{text[:SHOWN]}` in {name}" for name, text in ((system, question), (name, text))]
+    return []
+
+
+def check_shared(tasks: Mapping[str, Sequence[SessionKey]]) -> None:
+    """Raise `BadSample` unless the systems have a task in common."""
+    shared = set.intersection(*({key.task for key in keys} for keys in tasks.values()))
+    if shared or len(tasks) < 2:
+        return
+    unnamed = sum(key.task_from == "position" for keys in tasks.values() for key in keys)
+    why = f"; {counted(unnamed, 'session')} without a task id and without a question" if unnamed else ""
+    names = " and ".join(f"`{system}`" for system in tasks)
+    msg = f"{names} have no task in common{why}"
+    raise BadSample(msg, hint="tasks are paired by `task` (or `query_id`), else by the text of the question")
+
+
+def describe_pairing(tasks: Mapping[str, Sequence[SessionKey]]) -> list[Note]:
+    """Return notes on how the tasks of systems were paired, and on sessions that belong to no other system's task."""
+    shared = set.intersection(*({key.task for key in keys} for keys in tasks.values()))
+    source = {key.task: key.task_from for keys in tasks.values() for key in keys if key.task in shared}
+    counts = Counter(source.values()).most_common()
+    notes = []
+    if counts:
+        ways = ", ".join(f"{count:,} {_WORDS[how]}" for how, count in counts)
+        message = f"tasks paired {_WORDS[counts[0][0]]}" if len(counts) == 1 else f"tasks paired: {ways}"
+        notes.append(Note("task-pairing", "info", message))
+    unnamed = sum(key.task_from == "position" for keys in tasks.values() for key in keys)
+    if unnamed:
+        message = f"{counted(unnamed, 'session')} with neither a task id nor a question: not compared"
+        notes.append(Note("unnamed-tasks", "warning", message))
+    return notes

@@ -1,0 +1,33 @@
+"""Perplexity: responses of Sonar, with `search_results` (or only `citations`) beside the answer.
+
+Read as the API reference describes it; no recording was at hand.
+"""
+
+from __future__ import annotations
+
+from judged.agents.traces.frameworks.translation import make_call, make_format, make_output
+from judged.agents.traces.json_values import Json, get_body
+from judged.agents.traces.messages.messages import Messages, find_messages, join_text
+
+__all__ = ["FORMAT"]
+
+
+def translate(value: Json) -> list[Messages] | None:
+    """Return the messages of a response: one search for the question, and its results."""
+    response = get_body(value, "response") or value if isinstance(value, dict) else {}
+    found = response.get("search_results") or response.get("citations")
+    if not isinstance(found, list) or "choices" not in response:
+        return None
+    *asked, answer = find_messages(value) or [{"role": "assistant", "content": ""}]
+    question = next(
+        (join_text(message.get("content")) for message in reversed(asked) if message["role"] == "user"), None
+    )
+    results = [{"url": item} if isinstance(item, str) else item for item in found]
+    call = {"role": "assistant", "content": "", "tool_calls": [make_call("search", {"query": question})]}
+    links = response.get("citations")
+    cited = [{"url": link} for link in links if isinstance(link, str)] if isinstance(links, list) else []
+    said = {**answer, "annotations": cited}
+    return [[*asked, {**call, "usage": response.get("usage")}, make_output(results, tool="search"), said]]
+
+
+FORMAT = make_format("perplexity", "responses of Perplexity", translate)

@@ -1,0 +1,168 @@
+"""`stream_sessions` and `read_sessions`: agents' traces of any format as sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from judged.agents.tables import Session, Sessions
+from judged.agents.traces import TurnChoice
+from judged.agents.traces.context import ReadContext, TraceProblems
+from judged.agents.traces.format import TRACE_FORMATS, Head, TraceFormat
+from judged.agents.traces.open import Trace, TraceSource, open_traces
+from judged.agents.traces.results.ranks import set_ranks_aside
+from judged.agents.traces.results.tools import Tools, load_tools
+from judged.errors import BadInput
+from judged.problem import Problem
+
+__all__ = ["detect", "read_sessions", "read_source", "stream_sessions"]
+
+
+def stream_sessions(
+    source: object,
+    *,
+    format: str | None = None,  # noqa: A002 - what users call it
+    name: str | None = None,
+    tools: Tools | str | Path | None = None,
+    lenient: bool = False,
+    turn: TurnChoice = "last",
+    problems: TraceProblems | None = None,
+) -> Iterator[Session]:
+    """Yield the sessions of a source, one at a time; `problems` collects what was left out, and notes.
+
+    The source is a path (`-` is standard input), a folder of files, bytes, an open file, an iterable of objects
+    as in the lines of a file, or a table of sessions. `format` names the format if detection is not wanted; `name` is
+    the system of sessions that name none; `tools` is a mapping of tools or a file of one. By default the first session
+    with problems is refused with all of them; `lenient` leaves out the results, searches and sessions that have any.
+    """
+    if isinstance(source, Sessions):
+        yield from source
+        return
+    opened = open_traces(source)
+    context = ReadContext(
+        label=opened.label,
+        name=name or opened.name or "system",
+        tools=load_tools(tools),
+        lenient=lenient,
+        turn=turn,
+        problems=TraceProblems() if problems is None else problems,
+    )
+    yield from read_source(opened, context, format=format)
+
+
+def read_sessions(
+    source: object,
+    *,
+    format: str | None = None,  # noqa: A002
+    name: str | None = None,
+    tools: Tools | str | Path | None = None,
+    lenient: bool = False,
+    turn: TurnChoice = "last",
+) -> Sessions:
+    """Return the sessions of a source as a table; its notes say what was left out, and what is worth knowing.
+
+    Source and options are those of `stream_sessions`, which holds one session at a time.
+
+    >>> search = {"results": [{"url": "https://example.org", "gain": 3}]}
+    >>> read_sessions([{"conversation": "c1", "turns": [{"iterations": [{"searches": [search]}]}]}])
+    Sessions(sessions: 1)
+    """
+    if isinstance(source, Sessions):
+        return source if name is None else replace(source, name=name)
+    problems = TraceProblems()
+    streamed = stream_sessions(
+        source, format=format, name=name, tools=tools, lenient=lenient, turn=turn, problems=problems
+    )
+    sessions = list(streamed)
+    return Sessions.from_sessions(sessions, name=name or "sessions", notes=problems.sentences())
+
+
+def read_source(source: TraceSource, context: ReadContext, *, format: str | None = None) -> Iterator[Session]:  # noqa: A002
+    """Yield the sessions of an open source; the context collects counts and problems."""
+    count = 0
+    for trace, written in _join_files(_detect_each(source, context, format)):
+        try:
+            for session in written.read(trace, context):
+                context.settle()
+                count += 1
+                yield set_ranks_aside(session, context.ranked)
+        except RecursionError:
+            context.report("malformed-session", trace.label, "is nested too deeply")
+            context.settle()
+    context.finish(count)
+
+
+def _detect_each(
+    source: TraceSource,
+    context: ReadContext,
+    format: str | None,  # noqa: A002 - what users call it
+) -> Iterator[tuple[Trace, TraceFormat]]:
+    """Yield every trace that is not empty, with its format."""
+    for trace in source.traces:
+        if trace.is_empty():
+            continue
+        trace.on_broken = context.report_broken
+        written = _detect_or_skip(trace, context) if format is None else TRACE_FORMATS[format]
+        if written is not None:
+            context.formats[written.name] += 1
+            yield trace, written
+
+
+def _join_files(found: Iterator[tuple[Trace, TraceFormat]]) -> Iterator[tuple[Trace, TraceFormat]]:
+    """Yield traces; those of a format that joins are one, under the first, and others come after them."""
+    for trace, written in found:
+        if not written.joins:
+            yield trace, written
+            continue
+        others: list[tuple[Trace, TraceFormat]] = []
+        trace.following = _same_kind(found, written, others)
+        yield trace, written
+        yield from _join_files(iter(others))
+
+
+def _same_kind(
+    found: Iterator[tuple[Trace, TraceFormat]],
+    written: TraceFormat,
+    others: list[tuple[Trace, TraceFormat]],
+) -> Iterator[Trace]:
+    """Yield the traces that are read in the same way; keep the others."""
+    for trace, other in found:
+        if other.read is written.read:
+            yield trace
+        else:
+            others.append((trace, other))
+
+
+def _detect_or_skip(trace: Trace, context: ReadContext) -> TraceFormat | None:
+    """Return the format of a trace; None if it is unknown and the context is lenient."""
+    try:
+        return detect(trace)
+    except BadInput as error:
+        if not context.lenient:
+            raise
+        context.problems.add(error.problems)
+        return None
+
+
+def detect(trace: Trace) -> TraceFormat:
+    """Return the format of a trace, by its first documents or its first text, without consuming them."""
+    head = Head(trace.first_documents()) if trace.is_json else Head(text=trace.first_text())
+    if trace.is_json and not head.documents:
+        next(trace.documents(), None)  # says what is wrong with them
+    for name in TRACE_FORMATS:
+        if TRACE_FORMATS[name].recognises(head):
+            return TRACE_FORMATS[name]
+    raise _unknown_format(trace, head)
+
+
+def _unknown_format(trace: Trace, head: Head) -> BadInput:
+    """Return the error for a trace of unknown format, with its beginning."""
+    if head.mappings:
+        keys = ", ".join(f"`{key}`" for key in list(head.mappings[0])[:8])
+        what = f"has no known trace format: its first object has {keys or 'no keys'}"
+    else:
+        begins = " ".join(head.text.split())[:60] or "no JSON object"
+        what = f"has no known trace format: it begins with `{begins}`"
+    hint = f"name the format (`--trace-format`); known: {', '.join(TRACE_FORMATS)}"
+    return BadInput(trace.label, [Problem.error("unknown-format", trace.label, what)], hint=hint)

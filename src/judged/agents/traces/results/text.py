@@ -1,0 +1,463 @@
+"""Results written as text: XML elements, Markdown sections, numbered links, titled documents, and records of named lines."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+
+from judged.agents.traces.json_values import Json, JsonObject
+from judged.agents.traces.results.fields import ALIASES
+
+__all__ = ["Group", "NotPython", "find_addresses", "find_groups_in_text", "is_empty", "parse_python"]
+
+_OPENING = re.compile(
+    r"<(document|doc|result|search_result|item|passage|chunk|entry|page|source|hit)\b[^<>]*>", re.IGNORECASE
+)
+_ATTRIBUTE = re.compile(r"(?<![\w.:-])([\w.:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)')")
+_MARK = re.compile(r"<(?P<closing>/?)(?P<name>(?>[\w.-]*\w))[^<>]*+>")
+_CONTENTS = {"document_content": "content", "document_contents": "content", "body": "content"}
+_FIELDS = frozenset(name for names in ALIASES.values() for name in names)
+
+_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>[^\n]+)$", re.MULTILINE)
+_ADDRESS = re.compile(
+    r"^[ \t*_>-]*(?:(?:url|link|source|href)[*_]*:[*_]*[ \t]*)?<?(https?://[^\s<>)]+)>?[ \t]*$", re.IGNORECASE
+)
+_RULE = re.compile(r"^[ \t]*[-=*_]{3,}[ \t]*$", re.MULTILINE)
+
+
+def read_elements(text: str) -> list[JsonObject]:
+    """Return the results of XML, their fields in attributes or in elements; none if there is other text."""
+    first = _OPENING.search(text) if text.lstrip().startswith("<") else None
+    if first is None:
+        return []
+    before, *parts = re.split(rf"<{first[1]}\b([^<>]*)>", text, flags=re.IGNORECASE)
+    closed = [re.split(rf"</{first[1]}\s*>", part, maxsplit=1, flags=re.IGNORECASE) for part in parts[1::2]]
+    beside = "".join([before, *(item[-1] for item in closed)])
+    if any(len(item) < 2 for item in closed) or _RULE.sub("", _MARK.sub("", beside)).strip():
+        return []
+    records = [_record(given, part[0]) for given, part in zip(parts[::2], closed, strict=True)]
+    return records if all(records) else []
+
+
+def _record(attributes: str, body: str) -> JsonObject:
+    """Return one result; an element without fields inside is its text."""
+    given = {name: unescape(one or other) for name, one, other in _ATTRIBUTE.findall(attributes)}
+    children = {_CONTENTS.get(name, name): unescape(text).strip() for name, text in _children(body)}
+    if _FIELDS.isdisjoint(children):
+        children = {"content": unescape(body).strip()}
+    return {name: value for name, value in {**given, **children}.items() if name in _FIELDS and value}
+
+
+def _children(body: str) -> Iterator[tuple[str, str]]:
+    """Yield the elements of an element, each with its content."""
+    opened: re.Match[str] | None = None
+    for mark in _MARK.finditer(body):
+        if opened is None:
+            opened = None if mark["closing"] else mark
+        elif mark["closing"] and mark["name"] == opened["name"]:
+            yield mark["name"].lower(), body[opened.end() : mark.start()]
+            opened = None
+
+
+def read_sections(text: str) -> list[JsonObject]:
+    """Return the results of Markdown in which every heading is followed by a URL."""
+    headings = list(_HEADING.finditer(text))
+    ends = [*(heading.start() for heading in headings[1:]), len(text)]
+    parts = [
+        (heading["title"], text[heading.end() : end].strip())
+        for heading, end in zip(headings, ends, strict=False)
+    ]
+    records = [_section(title, body) for title, body in parts if body]
+    return [record for record in records if record] if all(records) else []
+
+
+def _section(title: str, body: str) -> JsonObject | None:
+    first, _, below = body.partition("\n")
+    address = _ADDRESS.match(first)
+    if address is None:
+        return None
+    return {"title": title.strip("*_# \t"), "url": address[1], "text": _RULE.sub("", below).strip()}
+
+
+Group = tuple[str | None, list[Json]]
+"""A query, where the output names it, and the values of its results."""
+
+_NOTHING = re.compile(
+    r"none|null|(?:sorry,? )?(?:(?:no|0|zero)\b.{0,60}\b(?:results?|matches|match|documents?|hits|passages?|information)\b|"
+    r"nothing (?:was )?found|(?:could not|couldn't|cannot|did not) find\b(?=.{0,300}\Z|.{0,2000}?\bsimilar:? ?\[)"
+    r".*).{0,300}",
+    re.IGNORECASE | re.DOTALL,
+)
+_FAILED = re.compile(
+    r"\W*(?:\[?(?:(?:an?|the|there was|unexpected|internal|encountered|tool|search|mcp|api|http|server|network|"
+    r"connection|execution)\s+){0,4}(?:\w+)?(?:error|exception|traceback)\b(?=\s*(?:[:.!,(\d]|-\d|\](?!\()|\Z|occurred|"
+    r"encountered|while|when|during|code|message|(?:executing|running|calling|invoking|performing|fetching|searching|"
+    r"retrieving|processing|connecting|accessing|querying|getting)\b|(?:from|with|on|in)\s(?:the\s)?"
+    r"(?:tool|search|server|request|api)\b))|failed\b|failure\b|timed? ?out|request timed|rate limit|"
+    r"too many requests|the (?:search|tool|request)\b.{0,40}(?:fail|error|timed)|(?:search|tool)\b.{0,20} failed|"
+    r"unable to (?:search|retrieve|fetch|connect|reach|complete)).{0,2000}|"
+    r".{1,2000}\bfix the errors and try again\.?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How the report of a failure begins; `Error handling in Rust` is the title of a page."""
+_BETWEEN = re.compile(r"\n={5,}\n")
+"""The separator between the outputs of several queries."""
+_BARE_TITLE = re.compile(r"^[ \t]*+(?P<number>\d{1,3})\. \[(?P<title>[^\n]+)\]$", re.MULTILINE)
+_ASKED = re.compile(
+    r"\A\s*A (?:Google )?search for '(?P<query>.*?)' found (?P<count>\d+) results?:?", re.DOTALL
+)
+_LINK_PREFIX = r"[ \t]*+(?:#{1,6}[ \t])?+[ \t]*+"
+_NUMBERED_LINK = re.compile(_LINK_PREFIX + r"(?:\d++[.)]|\[\d++\]|[-*])[ \t]*+[*_]{0,2}\[")
+_BARE_LINK = re.compile(_LINK_PREFIX + r"[*_]{0,2}\[")
+_LINK_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
+_LINK_END = re.compile(r"\)[*_]{0,2}+(?:[ \t]*+[-–—:|][ \t]++(?=\S)|[ \t]*+$)")
+_NOT_BLANK = re.compile(r"\S*+")
+_TITLED = re.compile(
+    r"^[ \t]*+Doc(?:ument)?[ \t]*+\d++[ \t]*+\(Title:[ \t]*+(?P<title>(?:[^()\n]++|\([^()\n]*+\))*+)\)[ \t:]*+",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NUMBERED = re.compile(
+    r"^[ \t]*+\((?P<line>\d{1,4})\)|(?<=\s)\((?P<titled>\d{1,4})\)(?=[ \t]*+\"?Title:)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NUMBERED_TITLE = re.compile(r"[ \t]*+Title:", re.IGNORECASE)
+_NUMBERED_TEXT = re.compile(r"Text:[ \t]*+", re.IGNORECASE)
+_RECORD_LINE = re.compile(
+    r"^[ \t]*+(?:\[?\d++[\].):]*+[ \t]*+|[-*][ \t]++)?[*_]{0,2}(?P<name>title|page|url|link|source|href|snippet|content|summary|text|"
+    r"description|abstract|body|doc ?id|document ?id|id|score)[*_]{0,2}+[ \t]*+:[*_]{0,2}+[ \t]*+",
+    re.IGNORECASE | re.MULTILINE,
+)
+_INLINE_RECORD = re.compile(r"(?:^|, )(snippet|title|link): ")
+_PASSAGE = re.compile(
+    r"^[ \t]*+(?:(?:Doc(?:ument)?|Passage|Result|Source)[ \t]*+\[?(?P<word>\d{1,9}+)\]?[ \t]*+[:.)]|"
+    r"\[(?P<box>\d{1,9}+)\][:.]?|(?P<list>\d{1,9}+)[.)])[ \t]++",
+    re.IGNORECASE | re.MULTILINE,
+)
+_URL = re.compile(r"https?://[^\s<>\"')\]]+")
+_ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'()\[\]{}|\\]|\([^\s<>\"'()]*+\))++")
+_DATED = re.compile(r"^(?:Date published|Source):[^\n]*\n?", re.MULTILINE)
+_PAPER = re.compile(
+    r"^Published: [^\n]*+\nTitle: (?P<title>[^\n]*+)\nAuthors: [^\n]*+\nSummary: ", re.MULTILINE
+)
+_TEXTS = frozenset(ALIASES["snippet"])
+_NAMES = {"page": "title", "summary": "text", "abstract": "text", "docid": "id", "documentid": "id"}
+
+
+def find_groups_in_text(text: str) -> list[Group] | None:
+    """Return the results of a text, one group per query if it is split by query; None if it cannot be parsed."""
+    parts = _BETWEEN.split(text)
+    groups = []
+    for part in parts:
+        values = _read_results(part)
+        if values is None:
+            return None
+        asked = _ASKED.match(part)
+        groups.append((asked["query"] if asked else None, values))
+    return groups
+
+
+def find_addresses(text: str) -> list[str]:
+    """Return the web addresses in a text, each once.
+
+    >>> find_addresses("See [the tower](https://en.wikipedia.org/wiki/Eiffel_(tower)), or https://e.org/a.")
+    ['https://en.wikipedia.org/wiki/Eiffel_(tower)', 'https://e.org/a']
+    """
+    found = (match.rstrip(".,;:!?*_`") for match in _ADDRESSES.findall(text)) if "://" in text else ()
+    return list(dict.fromkeys(found))
+
+
+def is_empty(text: str) -> bool:
+    """Return whether a text says that nothing was found, or that the search failed."""
+    bare = text.strip()
+    return not bare or _NOTHING.fullmatch(bare) is not None or _FAILED.fullmatch(bare) is not None
+
+
+def _read_results(text: str) -> list[Json] | None:
+    if is_empty(text):
+        return []
+    readers: tuple[Callable[[str], list[Json]], ...] = (
+        read_elements,
+        _read_link_lists,
+        _read_links,
+        _read_titled,
+        _read_numbered,
+        _read_inline,
+        _read_papers,
+        read_sections,
+        _read_records,
+        _read_passages,
+        _read_table,
+    )
+    for read in readers:
+        if values := read(text):
+            return values
+    asked = _ASKED.match(text)
+    count = None if asked is None else int(asked["count"])
+    if (values := _read_bare_titles(text)) and count in {None, len(values)}:
+        return values
+    return [] if count == 0 else None
+
+
+def _read_bare_titles(text: str) -> list[Json]:
+    """Read `1. [title]` and its passage below, as the Tongyi client of BrowseComp-Plus shows results."""
+    starts: list[re.Match[str]] = []
+    for match in _BARE_TITLE.finditer(text):
+        if int(match["number"]) == len(starts) + 1:  # others are part of a passage
+            starts.append(match)
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    return [
+        {"title": start["title"], "text": text[start.end() : end].strip()}
+        for start, end in zip(starts, ends, strict=False)
+    ]
+
+
+def _read_links(text: str) -> list[Json]:
+    """Read `1. [title](url)`, each followed by its snippet."""
+    links: list[tuple[int, int, str, str]] = []
+    start = 0
+    for line in text.split("\n") if "](" in text else ():
+        for prefix in (_NUMBERED_LINK, _BARE_LINK):
+            opened = prefix.match(line)
+            if opened is not None and (link := _find_link(line, opened.end())):
+                title, url, end = link
+                links.append((start, start + end, title, url))
+                break
+        start += len(line) + 1
+    starts = [*(link[0] for link in links[1:]), len(text)]
+    return [
+        {"title": title, "url": url, "snippet": _DATED.sub("", text[end:following]).strip()}
+        for (_, end, title, url), following in zip(links, starts, strict=False)
+    ]
+
+
+def _find_link(line: str, start: int) -> tuple[str, str, int] | None:
+    """Return the title and the URL of the link whose title starts here, and its end in the line."""
+    at = line.find("](", start)
+    while at >= 0:
+        scheme = _LINK_SCHEME.match(line, at + 2)
+        word = None if scheme is None else _NOT_BLANK.match(line, at + 2)
+        if word is not None and scheme is not None:
+            closing = line.rfind(")", scheme.end() + 1, word.end())
+            while closing > scheme.end() and word.end() - closing <= len(")**:"):
+                if (end := _LINK_END.match(line, closing)) is not None:
+                    return line[start:at], line[at + 2 : closing], end.end()
+                closing = line.rfind(")", scheme.end() + 1, closing)
+            # a later URL within the same word would end no better
+            at = line.find("](", word.end())
+        else:
+            at = line.find("](", at + 2)
+    return None
+
+
+def _read_link_lists(text: str) -> list[Json]:
+    """Read `Links: [{"title": …, "url": …}]`, a list for each search, as Claude Code's WebSearch shows results."""
+    found: list[Json] = []
+    for line in text.split("\n") if "Links: [" in text else ():
+        if line.startswith("Links: ["):
+            try:
+                found += json.loads(line.removeprefix("Links: "))
+            except ValueError:
+                return []
+    return found
+
+
+def _read_table(text: str) -> list[Json]:
+    """Read CSV or tab-separated lines whose first names fields, two at least."""
+    header, _, below = text.strip().partition("\n")
+    separator = "\t" if "\t" in header else ","
+    names = [name.strip().strip('"').lower() for name in header.split(separator)]
+    if len(names) < 2 or len(set(names) & _FIELDS) < 2 or not below.strip():
+        return []
+    rows = list(csv.reader(io.StringIO(text.strip()), delimiter=separator))[1:]
+    if any(len(row) != len(names) for row in rows if row):
+        return []
+    return [dict(zip(names, row, strict=True)) for row in rows if row]
+
+
+def _read_titled(text: str) -> list[Json]:
+    """Read `Doc 1(Title: "…") text`, as Search-R1 shows passages."""
+    return [
+        {"title": match["title"].strip().strip('"'), "text": below.strip()}
+        for match, below in _split_at(_TITLED, text)
+    ]
+
+
+def _read_numbered(text: str) -> list[Json]:
+    """Read `(1)Title: … Text: …`, `(2)"Title: …"` or `(3)…`, as R1-Searcher shows passages: numbered from 1."""
+    starts: list[re.Match[str]] = []
+    for match in _NUMBERED.finditer(text):
+        if int(match["line"] or match["titled"]) == len(starts) + 1:
+            starts.append(match)
+    if not starts or text[: starts[0].start()].strip():
+        return []
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    return [_parse_numbered(text[start.end() : end].strip()) for start, end in zip(starts, ends, strict=True)]
+
+
+def _parse_numbered(passage: str) -> JsonObject:
+    """Return a passage, which may be quoted as in CSV, with its title: before `Text:`, or quoted on the first line."""
+    if len(passage) > 1 and passage[0] == passage[-1] == '"' and "\n" not in passage.partition('"\n')[0]:
+        passage = passage[1:-1].replace('""', '"')
+    titled = _NUMBERED_TITLE.match(passage)
+    body = None if titled is None else _NUMBERED_TEXT.search(passage, titled.end())
+    if titled is not None and body is not None:
+        title = passage[titled.end() : body.start()].strip()
+        title = title[1:-1] if len(title) > 1 and title[0] == title[-1] == '"' else title
+        return {"title": title, "text": passage[body.end() :].strip()}
+    first, _, below = (line.strip() for line in passage.partition("\n"))
+    if below and len(first) > 2 and first[0] == first[-1] == '"':
+        return {"title": first[1:-1], "text": below}
+    return {"text": passage}
+
+
+def _read_inline(text: str) -> list[Json]:
+    """Read `snippet: …, title: …, link: …` on one line, as LangChain shows DuckDuckGo's results."""
+    bare = text.strip()
+    if bare.startswith("[snippet: ") and bare.endswith("]"):  # as older versions write them
+        bare = bare[1:-1].replace("], [snippet: ", ", snippet: ")
+    if not _INLINE_RECORD.match(bare) or bare.count("link: ") < 1:
+        return []
+    return _group_parts([(match[1], below) for match, below in _split_at(_INLINE_RECORD, bare)])
+
+
+def _read_papers(text: str) -> list[Json]:
+    """Read `Published: … Title: … Authors: … Summary: …` on lines of their own, as LangChain shows papers of arXiv."""
+    parts = _split_at(_PAPER, text)
+    if not parts or text[: parts[0][0].start()].strip():
+        return []
+    return [{"title": match["title"].strip(), "text": below.strip()} for match, below in parts]
+
+
+def _read_records(text: str) -> list[Json]:
+    """Read lines `Title: …`, `URL: …`, `Content: …`; a repeated name starts a new record."""
+    named = [
+        (match["name"].lower().replace(" ", ""), below) for match, below in _split_at(_RECORD_LINE, text)
+    ]
+    return [
+        _parse_metadata(_cut_lines(record))
+        for record in _group_parts([(_NAMES.get(name, name), below) for name, below in named])
+    ]
+
+
+def _cut_lines(record: JsonObject) -> JsonObject:
+    """Return a record whose address ends with its line; what follows is the text, if it has no other."""
+    cut = dict(record)
+    for name in ("url", "link", "href", "source"):
+        first, _, rest = str(record.get(name) or "").partition("\n")
+        if rest and _URL.match(first):
+            cut[name] = first.strip()
+            if rest.strip() and _TEXTS.isdisjoint(record):
+                cut["text"] = rest.strip()
+    return cut
+
+
+def _parse_metadata(record: JsonObject) -> JsonObject:
+    """Return a record with the metadata that its source holds as a printed dict, as in LangChain's guides."""
+    source = record.get("source")
+    if not isinstance(source, str) or not source.startswith("{"):
+        return record
+    try:
+        return {**record, "metadata": parse_python(source)}
+    except NotPython:
+        return record
+
+
+def _read_passages(text: str) -> list[Json]:
+    """Read passages numbered from 1: their first line is the title if more follow, their first URL the URL.
+
+    A bare list must have a URL in every entry, since answers in prose have lists as well.
+    """
+    matches = _split_at(_PASSAGE, text)
+    if any(match.lastgroup == "list" and not _URL.search(below) for match, below in matches):
+        return []
+    if [int(match[match.lastgroup or 0]) for match, _ in matches] != list(range(1, len(matches) + 1)):
+        return []
+    return [_passage(below.strip()) for _, below in matches]
+
+
+def _passage(text: str) -> JsonObject:
+    found = _URL.search(text)
+    title, _, below = (line.strip() for line in text.replace(found[0] if found else "\0", "").partition("\n"))
+    if not below:
+        return {"url": found and found[0], "text": title}
+    return {"url": found and found[0], "title": title.strip(" -–—:|*_"), "text": below}
+
+
+def _group_parts(named: list[tuple[str, str]]) -> list[Json]:
+    """Group named parts into records; all are dropped unless every record has at least two parts."""
+    records: list[JsonObject] = []
+    for name, below in named:
+        if not records or name in records[-1]:
+            records.append({})
+        records[-1][name] = _number(below) if name == "score" else _strip_rule(below).rstrip(",")
+    complete = [record for record in records if len(record) > 1]
+    return complete if len(complete) == len(records) else []
+
+
+def _strip_rule(text: str) -> str:
+    """Return a text without the line below it that separates records."""
+    bare = text.strip()
+    body, _, last = bare.rpartition("\n")
+    return body.strip() if _RULE.fullmatch(last) else bare
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text.strip())
+    except ValueError:
+        return text.strip()
+
+
+def _split_at(pattern: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]:
+    """Return each match with the text between its end and the next match."""
+    matches = list(pattern.finditer(text))
+    ends = [*(match.start() for match in matches[1:]), len(text)]
+    return [(match, text[match.end() : end]) for match, end in zip(matches, ends, strict=False)]
+
+
+class NotPython(Exception):
+    """A text that is no Python literal."""
+
+
+def parse_python(text: str) -> Json:
+    """Parse a value printed by Python; an object becomes a dict of its keyword arguments.
+
+    >>> parse_python("[Document(page_content='Paris', metadata={'score': 0.9})]")
+    [{'page_content': 'Paris', 'metadata': {'score': 0.9}}]
+    """
+    try:
+        found = ast.parse(text.strip(), mode="eval").body
+        if isinstance(found, ast.Call) and found.args:
+            raise NotPython
+        return _value(found)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
+        raise NotPython from None
+
+
+def _value(node: ast.expr) -> Json:
+    """Return the value of one node; nothing is executed."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return [_value(item) for item in node.elts]
+    if isinstance(node, ast.Dict):
+        return {_value(key): _value(value) for key, value in zip(node.keys, node.values, strict=True) if key}
+    if isinstance(node, ast.Call):
+        return _call_value(node)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_value(node.operand)
+    raise NotPython
+
+
+def _call_value(node: ast.Call) -> Json:
+    """Return the keyword arguments of an object, the one thing that `UUID('…')` wraps, or the text of another call."""
+    if not node.args:
+        return {item.arg: _value(item.value) for item in node.keywords if item.arg}
+    if isinstance(node.func, ast.Name) and len(node.args) == 1:
+        return _value(node.args[0])  # UUID('…'), float32(0.5)
+    return ast.unparse(node)  # datetime.datetime(2024, 1, 1)

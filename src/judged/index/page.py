@@ -1,0 +1,10 @@
+"""Vector index: which engine and setting is cheapest at the recall asked for, every setting, and what each costs."""
+
+from __future__ import annotations
+
+from judged.report.pages import Page
+from judged.report.pages.result import make_data
+
+__all__ = ["PAGE"]
+
+PAGE = Page("index", "Vector index", lambda subject: subject.result.kind == "index", make_data, place=50)

@@ -1,0 +1,1 @@
+"""The commands that label results and compare labels with human grades."""

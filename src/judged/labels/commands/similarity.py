@@ -1,0 +1,90 @@
+"""`judged label --similarity`: labels by a small model on this machine, calibrated on human grades."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judged.cli.inputs import InputPath, refuse_inputs
+from judged.cli.output import print_notes
+from judged.cli.progress import Progress
+from judged.labels.commands.pool_options import OUTPUT, PoolInputs, pool_options
+
+if TYPE_CHECKING:
+    from judged.labels.pool import Pool
+    from judged.labels.similarity import SimilarityLabels
+    from judged.tables.labels import Label
+
+__all__ = ["similar"]
+
+EXAMPLES = """\b
+Examples:
+  judged label --similarity traces.jsonl --calibration human.jsonl -o labels.jsonl
+  judged label --similarity bm25.run --queries queries.tsv --docs corpus.jsonl \\
+      --calibration human.qrels -o labels.qrels
+"""
+
+
+@click.command("label --similarity", epilog=EXAMPLES)
+@pool_options
+@click.option("--similarity", is_flag=True, expose_value=False, help="Use no language model.")
+@click.option(
+    "--calibration",
+    type=InputPath(),
+    required=True,
+    metavar="FILE",
+    help="Human grades of some of the results: 20 at least, better 200.",
+)
+@click.option(
+    "--model",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Another embedding model: ONNX with its tokenizer, or one of sentence-transformers.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=OUTPUT,
+    required=True,
+    metavar="FILE",
+    help="File for the labels: .jsonl, .csv, .tsv, else TREC judgments.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary on standard error.")
+def similar(inputs: PoolInputs, calibration: str, model: Path | None, output: Path, *, quiet: bool) -> None:
+    """Grade the results of TRACE or RUN from 0 to 4 by the similarity of query and text, without a language model.
+
+    A small embedding model runs on this machine; human grades of some of the results determine at which similarity
+    each grade begins. Results with a human grade are left to it, the others are labelled. The reported agreement with
+    people is cross-validated: each graded result is labelled by what was learned from the other tasks.
+    """
+    from judged.io.write import write_labels
+    from judged.labels.similarity import label_by_similarity
+
+    refuse_inputs([output])
+    pool = inputs.build(relabel=True)
+    with Progress("Comparing texts", enabled=not quiet) as progress:
+        found = label_by_similarity(pool.items, calibration=calibration, model=model, progress=progress)
+    write_labels(_make_rows(pool, found), output)
+    if not quiet:
+        _print_summary(pool, found, output)
+
+
+def _make_rows(pool: Pool, found: SimilarityLabels) -> Iterable[Label | dict[str, object]]:
+    """Return the labels to write: those of a run as judgments, which `judged score` reads."""
+    if pool.kind == "trace":
+        return found.labels
+    return [
+        {"query": label.task, "document": label.id, "grade": label.gain, "labeller": label.labeller}
+        for label in found.labels
+    ]
+
+
+def _print_summary(pool: Pool, found: SimilarityLabels, output: Path) -> None:
+    print_notes(pool.notes)
+    click.echo(f"Labelled: {len(found.labels):,} results by {found.agreement.labels}", err=True)
+    click.echo("Cross-validated agreement with people:\n", err=True)
+    click.echo(repr(found.agreement), err=True)
+    click.echo(f"Wrote: {output}", err=True)

@@ -1,0 +1,22 @@
+"""The manifest of labels and of their agreement with human grades."""
+
+from judged.subject import Command, Subject
+
+SUBJECT = Subject(
+    name="labels",
+    title="Labels",
+    results={
+        "labelling": "judged.labels.result:Labelling",
+        "agreement": "judged.labels.agreement.result:Agreement",
+    },
+    pages={"agreement": "judged.labels.page:PAGE"},
+    commands={
+        "label": Command(
+            "judged.labels.commands.label:command",
+            "Grade the results of a run or of agents with a language model",
+        ),
+        "agreement": Command(
+            "judged.labels.commands.agreement:command", "Measure how well labels agree with human grades"
+        ),
+    },
+)

@@ -1,1 +1,0 @@
-"""Systems that retrieve: fusion of runs, and the weights that it takes."""

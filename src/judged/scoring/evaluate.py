@@ -1,0 +1,339 @@
+"""`evaluate` and `evaluate_many`: truth, systems and measures in; scores, with their protocol and notes, out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from glob import glob
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+
+from judged._arguments import worded
+from judged.errors import BadInput, UnknownName, WrongKind
+from judged.io.open import is_large, name_files
+from judged.kernels.scan.align import Progress
+from judged.measures.measure import Measure
+from judged.problem import Problem
+from judged.profiles.profile import Profile, Reading, as_profile
+from judged.protocol import BaseProtocol, Protocol
+from judged.result import InputFile, Provenance, observe_files
+from judged.scoring.align import check_overlap
+from judged.scoring.evaluation import Evaluation, score
+from judged.scoring.evaluations import Evaluations
+from judged.scoring.family import FAMILIES, Family, Measures, find_family
+from judged.scoring.locate import ReducedRun
+
+if TYPE_CHECKING:
+    from judged.tables.inputs import SystemLike, TruthLike
+
+__all__ = ["evaluate", "evaluate_many", "evaluate_with", "read_truth"]
+
+Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str | os.PathLike[str]
+"""Systems by name, a list of files, one file, or a pattern such as `runs/*.run`."""
+Engine: TypeAlias = Literal["local", "streaming"]
+"""What reads files: at once, or as streams. A Spark data frame brings its own."""
+
+
+@worded
+def evaluate(
+    truth: TruthLike,
+    system: SystemLike,
+    measures: Measures | None = None,
+    *,
+    protocol: BaseProtocol | Profile | Mapping[str, object] | str | None = None,
+    name: str | None = None,
+    engine: Engine | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Score one system, usually a run against judgments.
+
+    `truth` and `system` may be paths, dicts of dicts, data frames, Arrow tables, id matrices, or the tables that
+    `judged.read_judgments` and `judged.read_run` return; `measures` names or values. Measures of preferences take
+    what `judged.read_preferences` reads as `truth`; where a measure looks at intents, the second column of TREC
+    judgments is read as such. A table of sessions is scored against labels, and timings and decisions against nothing (`None`).
+
+    `protocol` may be the name of a profile, by default `trec_eval-9`: then `measures` are read as that tool means
+    them. `name` is the name of the system, by default that of the table or the file.
+
+    A Spark data frame is scored by Spark, and its rows stay there. Data sets of Arrow, folders of Parquet or TREC
+    files, patterns, URIs and large files are read as streams, which need no more memory than a block; `engine` says
+    `local` or `streaming` for files of any size. The engine, `threads` (by default one for each processor) and
+    `progress`, called with the work done and the whole, change no number.
+    """
+    plan = _make_plan(truth, system, measures, protocol)
+    read = plan.read_truth(truth)
+    found = _evaluate_source(plan, read, system, name, engine, threads, progress)
+    if len(found) > 1:
+        names = ", ".join(each.system for each in found[:3])
+        what = f"holds {len(found):,} systems ({names}{', …' if len(found) > 3 else ''}), expected one"
+        hint = "`evaluate_many` scores all of them in one pass"
+        raise BadInput("the run", [Problem.error("several-systems", "column `system`", what)], hint=hint)
+    return found[0]
+
+
+@worded
+def evaluate_many(
+    truth: TruthLike,
+    systems: Runs,
+    measures: Measures | None = None,
+    *,
+    protocol: BaseProtocol | Profile | Mapping[str, object] | str | None = None,
+    engine: Engine | None = None,
+    threads: int | None = None,
+    progress: Callable[[str], AbstractContextManager[Progress]] | None = None,
+) -> Evaluations:
+    """Score several systems by the same measures; the truth is read once.
+
+    `systems` is a mapping from names to systems, a list of files, or a pattern such as `"runs/*.run"`; or a Spark
+    data frame or a data set of Arrow with a column `system`, all of which are scored in one pass. The other
+    arguments are as in `evaluate`. `progress` is called with the name of each system and returns a context manager
+    that gives the callback for it.
+
+    >>> qrels = {"q1": {"a": 1, "b": 0}}
+    >>> runs = {"old": {"q1": {"b": 2.0, "a": 1.0}}, "new": {"q1": {"a": 1.0}}}
+    >>> evaluate_many(qrels, runs, "RR").to_frame().to_pydict()
+    {'system': ['old', 'new'], 'RR': [0.5, 1.0]}
+    """
+    found: dict[str, Evaluation] = {}
+    plan: _Plan | None = None
+    for name, system in _name_systems(systems):
+        if plan is None:
+            plan = _make_plan(truth, system, measures, protocol)
+            read = plan.read_truth(truth)
+        with nullcontext() if progress is None else progress(name or "") as report:
+            several = _evaluate_source(plan, read, system, name, engine, threads, report)
+        for evaluation in several:
+            if evaluation.system in found:
+                where, what = f"system `{evaluation.system}`", "is there twice, expected different names"
+                raise BadInput("the systems", [Problem.error("repeated-name", where, what)])
+            found[evaluation.system] = evaluation
+    return Evaluations(found)
+
+
+def evaluate_with(
+    family: Family,
+    truth: Any,
+    system: Any,
+    measures: Measures | None = None,
+    *,
+    protocol: BaseProtocol | None = None,
+    name: str | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Score one system by measures of a family; `options` go to the family's `align`."""
+    chosen = family.parse_measures(family.default_measures if measures is None else measures)
+    plan = _Plan.of_family(family, chosen, protocol or family.protocol())
+    inputs = observe_files([(family.input_roles[1], system)])
+    read = family.read_system(system, _error_label(system, name))
+    return _evaluate(plan, plan.read_truth(truth), read, name, inputs, options)
+
+
+def read_truth(source: Any, measures: Sequence[Measure]) -> Any:
+    """Read what systems are evaluated against, as the measures need it: judgments or preferences."""
+    return find_family(measures).read_truth(source, measures)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is computed: measures of a family, each under its protocol."""
+
+    family: Family
+    groups: Mapping[BaseProtocol, list[Measure]]
+    """The measures by protocol."""
+    written: Mapping[str, str]
+    """What the user wrote for each measure, with its name, in the order in which they were named."""
+    profile: Profile | None = None
+
+    @classmethod
+    def of_family(cls, family: Family, measures: Sequence[Measure], protocol: BaseProtocol) -> _Plan:
+        return cls(family, {protocol: list(measures)}, {str(measure): str(measure) for measure in measures})
+
+    @classmethod
+    def of_profile(cls, profile: Profile, readings: Sequence[Reading]) -> _Plan:
+        groups: dict[BaseProtocol, list[Measure]] = {}
+        for reading in readings:
+            groups.setdefault(reading.protocol, []).append(reading.measure)
+        family = find_family([reading.measure for reading in readings])
+        return cls(family, groups, {reading.written: reading.name for reading in readings}, profile)
+
+    def read_truth(self, source: Any) -> _Truth:
+        measures = [measure for group in self.groups.values() for measure in group]
+        inputs = observe_files([(self.family.input_roles[0], source)])
+        return _Truth(self.family.read_truth(source, measures), inputs)
+
+
+class _Truth(NamedTuple):
+    """What systems are evaluated against, and the file that it was read from."""
+
+    table: Any
+    inputs: tuple[InputFile, ...]
+
+
+def _make_plan(
+    truth: Any,
+    system: Any,
+    measures: Measures | None,
+    protocol: BaseProtocol | Profile | Mapping[str, object] | str | None,
+) -> _Plan:
+    """Choose the family by the protocol, the table or the measures, and read the measures."""
+    named = measures if measures is None or isinstance(measures, Measure | str) else list(measures)
+    family = _find_family(truth, system, named, protocol)
+    if family is not None:
+        chosen = family.parse_measures(family.default_measures if named is None else named)
+        if not (protocol is None or isinstance(protocol, BaseProtocol)):
+            msg = (
+                f"the protocol is of type `{type(protocol).__name__}`, expected `{family.protocol.__name__}`"
+            )
+            raise WrongKind(msg)
+        return _Plan.of_family(family, chosen, protocol or family.protocol())
+    profile = as_profile(
+        "trec_eval-9" if protocol is None else cast("Protocol | Mapping[str, object]", protocol)
+    )
+    default = profile.default_measures or FAMILIES["ranked"].default_measures
+    return _Plan.of_profile(profile, profile.read_all(default if named is None else named))
+
+
+def _find_family(
+    truth: Any, system: Any, measures: list[Measure | str] | Measure | str | None, protocol: object
+) -> Family | None:
+    """Return the family of the protocol, of the table, or of measures that need no truth; None: one of rankings."""
+    if isinstance(protocol, BaseProtocol) and not isinstance(protocol, Protocol):
+        return next(FAMILIES[name] for name in FAMILIES if FAMILIES[name].protocol is type(protocol))
+    name = getattr(type(system), "family", None)
+    if name is None and truth is None and measures is not None:
+        values = [measure for measure in _as_list(measures) if isinstance(measure, Measure)]
+        name = next((value.family for value in values if value.family in FAMILIES), None)
+    if name in {None, "ranked", "preference"}:
+        return None
+    return FAMILIES[str(name)]
+
+
+def _as_list(measures: list[Measure | str] | Measure | str) -> list[Measure | str]:
+    return measures if isinstance(measures, list) else [measures]
+
+
+def _evaluate_source(
+    plan: _Plan,
+    truth: _Truth,
+    source: Any,
+    name: str | None,
+    engine: Engine | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> list[Evaluation]:
+    """Score what a source holds: one system, or as many as its column `system` names."""
+    family, options = plan.family, _options(plan.family, threads, progress)
+    inputs = observe_files([(family.input_roles[1], source)])
+    reduced = _reduce(plan, truth.table, source, engine, options)
+    if reduced is None:
+        system = family.read_system(source, _error_label(source, name))
+        return [_evaluate(plan, truth, system, name, inputs, options)]
+    return [
+        _evaluate(plan, truth, run, name if system is None else system, inputs, options)
+        for system, run in reduced.items()
+    ]
+
+
+def _reduce(
+    plan: _Plan, truth: Any, source: Any, engine: Engine | None, options: Mapping[str, Any]
+) -> Mapping[str | None, ReducedRun] | None:
+    """Return the runs of a source that is too large to be read at once, reduced by system; None: read it."""
+    spark = is_spark_frame(source)
+    if engine not in {None, "local", "streaming"}:
+        raise UnknownName("engine", str(engine), ["local", "streaming"])
+    if engine == "local" and not spark:
+        return None
+    if plan.family.documents is None:
+        if spark or engine == "streaming":
+            msg = f"measures of the family {plan.family.name} are not computed on {'Spark' if spark else 'streams'}"
+            raise WrongKind(msg, hint="read the table first, and give that")
+        return None
+    judgments, protocols = plan.family.documents(truth), cast("list[Protocol]", list(plan.groups))
+    if spark:
+        from judged.scoring.spark import reduce_frame
+
+        return reduce_frame(judgments, source, protocols)
+    if engine is None and not is_large(source):
+        return None
+    from judged.io.stream import open_run_stream
+
+    stream = open_run_stream(source, wanted=engine == "streaming")
+    if stream is None:
+        return None
+    from judged.scoring.streaming import reduce_stream
+
+    return reduce_stream(judgments, stream, protocols, **options)
+
+
+def is_spark_frame(source: Any) -> bool:
+    """Return whether an object is a data frame of Spark, classic or Connect, without importing Spark."""
+    return type(source).__module__.startswith("pyspark.sql.") and hasattr(source, "mapInArrow")
+
+
+def _evaluate(
+    plan: _Plan,
+    truth: _Truth,
+    system: Any,
+    name: str | None,
+    inputs: tuple[InputFile, ...],
+    options: Mapping[str, Any],
+) -> Evaluation:
+    family = plan.family
+    alignments = {
+        protocol: family.align(truth.table, system, protocol, measures, **options)
+        for protocol, measures in plan.groups.items()
+    }
+    for alignment in alignments.values():
+        check_overlap(alignment, getattr(system, "name", None) or name or family.input_roles[1])
+    found = next(iter(alignments.values())).name or getattr(system, "name", None) or family.input_roles[1]
+    files = (replace(file, system=name or found) for file in inputs)
+    return score(
+        family,
+        alignments,
+        plan.groups,
+        name or found,
+        Provenance(inputs=(*truth.inputs, *files)),
+        profile=plan.profile if plan.profile is not None and plan.profile.spellings else None,
+        written=plan.written,
+        order=list(dict.fromkeys(plan.written.values())),
+    )
+
+
+def _error_label(source: Any, name: str | None) -> str | None:
+    """Return what errors call the system: its file, as the user wrote it, rather than its name."""
+    return str(source) if name is not None and _is_path(source) else name
+
+
+def _is_path(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike) and str(source) != "-"
+
+
+def _options(family: Family, threads: int | None, progress: Progress | None) -> dict[str, Any]:
+    if not family.threaded:
+        return {}
+    return {"threads": threads or _count_processors(), "progress": progress}
+
+
+def _name_systems(systems: Runs) -> Iterable[tuple[str | None, Any]]:
+    if isinstance(systems, Mapping):
+        return ((str(name), system) for name, system in systems.items())
+    if is_spark_frame(systems) or hasattr(systems, "get_fragments"):
+        return [(None, systems)]
+    if isinstance(systems, str):
+        paths = sorted(glob(systems))  # noqa: PTH207 - the pattern may be absolute or relative
+        if not paths:
+            raise BadInput("the systems", [Problem.error("no-file", f"`{systems}`", "matches no file")])
+        return zip(name_files(paths), paths, strict=True)
+    given = [systems] if isinstance(systems, os.PathLike) else list(systems)
+    files = [str(system) for system in given if _is_path(system)]
+    names = dict(zip(files, name_files(files), strict=True))
+    return ((names.get(str(system)) if _is_path(system) else None, system) for system in given)
+
+
+def _count_processors() -> int:
+    """Return how many processors this process may use, which in a container may be fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,97 @@
+"""Families: what makes ranked runs, preferences, sessions, timings and decisions differ; everything else is shared.
+
+A family says which tables it reads, under which protocol, how they become the view that its measures are computed on,
+and which measures those are. `evaluate`, `compare`, `gate`, printing and saving work for every family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any, TypeAlias
+
+from judged.errors import BadMeasure
+from judged.measures.measure import Measure
+from judged.protocol import BaseProtocol
+from judged.registry import Registry
+from judged.scoring.alignment import Alignment
+from judged.tables.judgments import Judgments
+
+__all__ = ["FAMILIES", "Family", "Measures", "find_family"]
+
+Measures: TypeAlias = Iterable[Measure | str] | Measure | str
+"""Measures as users name them: values, names, or one string with several names."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """One kind of evaluation, from its tables to its measures."""
+
+    name: str
+    unit: str
+    """What a value belongs to: a query, a session, a request."""
+    protocol: type[BaseProtocol]
+    """Its conventions; the class without arguments is the default protocol."""
+    view: type
+    """What its measures are computed on."""
+    align: Callable[..., Alignment]
+    """`align(truth, system, protocol, measures, **options)` returns the view, its units and its notes."""
+    measures: Registry[Measure]
+    default_measures: tuple[str, ...] = ()
+    parse: Callable[[Measures], Sequence[Measure]] | None = None
+    """Reads the names of its measures; None: names are looked up in `measures`."""
+    read_truth: Callable[[Any, Sequence[Measure]], Any] = lambda source, _measures: source
+    """Reads what systems are evaluated against, as the measures need it: judgments, preferences, labels."""
+    read_system: Callable[[Any, str | None], Any] = lambda source, _name: source
+    """Reads what a system returned; the name, if one is given, is for error messages."""
+    documents: Callable[[Any], Judgments] | None = None
+    """Returns the documents that the truth is about, where systems are runs: what a stream or a cluster looks for."""
+    input_roles: tuple[str, str] = ("judgments", "run")
+    """What the two inputs are called in the provenance of a result."""
+    threaded: bool = False
+    """Whether `align` takes `threads` and `progress`."""
+    empty: float = nan
+    """The aggregate of a measure over no units."""
+
+    def parse_measures(self, measures: Measures) -> list[Measure]:
+        """Return the measures of this family that were named, each once."""
+        if self.parse is not None:
+            return list(self.parse(measures))
+        named = measures.split() if isinstance(measures, str) else measures
+        several = [named] if isinstance(named, Measure) else list(named)
+        return [name if isinstance(name, Measure) else self.measures[name] for name in several]
+
+
+FAMILIES: Registry[Family] = Registry("family", of_subject=lambda subject: subject.families)
+"""Every family by name, imported when it is used."""
+FAMILIES.add("ranked", "judged.scoring.align:RANKED")
+FAMILIES.add("preference", "judged.scoring.align_preferences:PREFERENCE")
+FAMILIES.add("timing", "judged.scoring.timing:TIMING")
+
+_RANKED_SCOPES = frozenset({"ranked", "diversity", "browsing", "custom"})
+"""What measures of ranked runs call their family."""
+
+
+def find_family(measures: Sequence[Measure]) -> Family:
+    """Return the family of the measures; raise `BadMeasure` if they belong to several."""
+    names = ["ranked" if measure.family in _RANKED_SCOPES else measure.family for measure in measures]
+    if len(set(names)) > 1:
+        first = next(place for place, name in enumerate(names) if name != "ranked")
+        other = next(place for place, name in enumerate(names) if name != names[first])
+        words = [_SUBJECTS.get(names[place], names[place]) for place in (first, other)]
+        msg = f"`{measures[first]}` is a measure of {words[0]} and `{measures[other]}` of {words[1]}"
+        raise BadMeasure(msg, hint="score them one after the other, each against its own file")
+    return FAMILIES[names[0]] if names else FAMILIES["ranked"]
+
+
+_SUBJECTS = {
+    "ranked": "judgments",
+    "preference": "preferences",
+    "session": "sessions",
+    "timing": "timings",
+    "routing": "choices of experts",
+    "gating": "decisions to retrieve",
+    "reranking": "values before and after reranking",
+    "neighbour": "neighbours",
+}

@@ -1,0 +1,142 @@
+"""The answers of a system, query by query, on disk before the next query is asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from judged.store.files import write_file
+from judged.studies.stages.stage import Ranked
+from judged.studies.system import Answer
+from judged.tables.run import Run
+
+__all__ = ["AnswerLog", "Asked", "Built", "make_run"]
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A query that was asked: what came back, and how long each stage took."""
+
+    query: str
+    sample: int
+    """The pass over the queries, from 0."""
+    documents: tuple[str, ...]
+    scores: tuple[float, ...]
+    nanoseconds: dict[str, int]
+    """The time of each stage, and the total."""
+    before: tuple[tuple[str, ...], tuple[float, ...]] | None = None
+    """Documents and scores before the rerankers."""
+    experts: tuple[str, ...] = ()
+    retrieved: bool = True
+    anyway: tuple[tuple[str, ...], tuple[float, ...]] | None = None
+    """What would have been retrieved, where the gate skipped the query."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no system answers, as a damaged line of a log may have it."""
+        lists = [(self.documents, self.scores), *filter(None, (self.before, self.anyway))]
+        if any(len(names) != len(scores) or len(set(names)) != len(names) for names, scores in lists):
+            raise ValueError("expected a score for each document, and each document once")
+        if self.sample < 0 or any(taken < 0 for taken in self.nanoseconds.values()):
+            raise ValueError("expected passes and times from 0 on")
+
+    @classmethod
+    def record(
+        cls, query: str, sample: int, answer: Answer, nanoseconds: dict[str, int], anyway: Ranked | None
+    ) -> Asked:
+        """Return the record of an answer."""
+        return cls(
+            query,
+            sample,
+            answer.ranked.documents,
+            answer.ranked.scores,
+            nanoseconds,
+            None if answer.before is None else (answer.before.documents, answer.before.scores),
+            answer.experts,
+            answer.retrieved,
+            None if anyway is None else (anyway.documents, anyway.scores),
+        )
+
+
+class Built(msgspec.Struct, frozen=True, kw_only=True):
+    """What building a system showed."""
+
+    untrained: bool = False
+    dimensions: tuple[int, ...] = ()
+    """The length of the vectors of each of its encoders."""
+    build_seconds: float = 0.0
+    encode_seconds: float = 0.0
+    cached_documents: int = 0
+    notes: tuple[str, ...] = ()
+    """What its stages say to readers of the results, after the last query that was asked."""
+
+
+class AnswerLog:
+    """A file with a line for each query that was asked; a line that was cut when a process died is passed over."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> Iterator[Asked]:
+        """Yield what was asked, in its order."""
+        if not self.path.is_file():
+            return
+        decoder = msgspec.json.Decoder(Asked)
+        with self.path.open("rb") as file:
+            for line in file:
+                try:
+                    yield decoder.decode(line)
+                except msgspec.DecodeError:
+                    continue
+
+    def first_pass(self) -> Iterator[Asked]:
+        """Yield the answers of the first pass, each query once."""
+        seen: set[str] = set()
+        for asked in self.read():
+            if asked.sample == 0 and asked.query not in seen:
+                seen.add(asked.query)
+                yield asked
+
+    def read_build(self) -> Built:
+        """Return what building the system showed; the defaults if that is not known."""
+        try:
+            return msgspec.json.decode(self.path.with_suffix(".json").read_bytes(), type=Built)
+        except (OSError, msgspec.DecodeError):
+            return Built()
+
+    def write_build(self, built: Built) -> None:
+        """Keep what building the system showed."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(self.path.with_suffix(".json"), msgspec.json.encode(built))
+
+    def open(self) -> BinaryIO:
+        """Return the file, opened to be appended to; a line that was cut is ended first."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        file = self.path.open("ab")
+        if file.tell() and not self._ends_whole():
+            file.write(b"\n")
+        return file
+
+    def add(self, file: BinaryIO, asked: Asked) -> None:
+        """Write one record, and hand it to the operating system."""
+        file.write(msgspec.json.encode(asked) + b"\n")
+        file.flush()
+
+    def _ends_whole(self) -> bool:
+        with self.path.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) == b"\n"
+
+
+def make_run(name: str, lists: Iterable[tuple[str, Sequence[str], Sequence[float]]]) -> Run:
+    """Return the run of ranked lists: the query of each, its documents and their scores."""
+    queries: list[str] = []
+    documents: list[str] = []
+    scores: list[float] = []
+    for query, some, values in lists:
+        queries += [query] * len(some)
+        documents += some
+        scores += values
+    return Run.from_columns(queries, documents, scores, name=name)

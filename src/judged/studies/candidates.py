@@ -1,0 +1,255 @@
+"""Candidates: the documents that several runs retrieved for the same queries, as flat arrays ready to be fused.
+
+Every run becomes a `RankedList` whose rows refer to the candidates by number. Ranks are those that `judged score`
+sees: by score, compared as float32, then by document id, descending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from judged.arrays import Flags, Floats, Ints
+from judged.errors import BadInput, JudgedError
+from judged.io.open import name_files
+from judged.io.read import read_run
+from judged.kernels.scan.scanner import round_scores
+from judged.problem import Problem, Problems
+from judged.tables.columns import add_repeats, call, take, to_numpy
+from judged.tables.run import Columns, Run
+
+if TYPE_CHECKING:
+    from judged.studies.fusion import FusedRuns
+
+__all__ = ["Candidates", "RankedList", "collect_candidates", "collect_ranked", "read_runs"]
+
+
+@dataclass(frozen=True, eq=False)
+class RankedList:
+    """The rows of one run, sorted by query, then rank."""
+
+    candidate: Ints
+    """The number of the candidate of each row."""
+    score: Floats
+    offset: Ints
+    """Cuts the rows by query; a query without results has none."""
+
+    @cached_property
+    def rank(self) -> Ints:
+        """The rank of each row in its query, from 1."""
+        first = np.repeat(self.offset[:-1], self.size)
+        return np.arange(1, len(self.score) + 1) - first
+
+    @cached_property
+    def size(self) -> Ints:
+        """The number of results of each query."""
+        return np.diff(self.offset)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Every pair of query and document that a run retrieved, and the lists of the runs."""
+
+    queries: pa.Array
+    """The distinct queries, in the order in which the runs first name them."""
+    documents: pa.Array
+    """The distinct documents of all queries."""
+    query: Ints
+    """The number of each candidate's query."""
+    document: Ints
+    """The number of each candidate's document."""
+    lists: tuple[RankedList, ...]
+    """The list of each run."""
+    names: tuple[str, ...]
+    """The name of each run."""
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @cached_property
+    def count(self) -> Ints:
+        """How many runs retrieved each candidate."""
+        found = np.zeros(len(self), dtype=np.int64)
+        for ranked in self.lists:
+            found[ranked.candidate] += 1
+        return found
+
+    @cached_property
+    def size(self) -> Ints:
+        """The number of candidates of each query."""
+        return np.bincount(self.query, minlength=len(self.queries))
+
+    def sort(self, score: Floats) -> Ints:
+        """Return the candidates by query, then score, then document id, descending."""
+        return _sort(self.query, score, self.document, self.documents)
+
+    def to_run(self, score: Floats, *, name: str, depth: int | None = None) -> Run:
+        """Return the run in which every candidate has its score, or the first `depth` of each query."""
+        order = self.sort(score)
+        if depth is not None:
+            place = np.arange(len(order)) - np.repeat(np.cumsum(self.size) - self.size, self.size)
+            order = order[place < depth]
+        query, document = (
+            take(self.queries, self.query[order]),
+            take(self.documents, self.document[order]),
+        )
+        return Run(Columns(query, document, score[order]), name=name, notes=self.notes)
+
+
+def read_runs(runs: FusedRuns) -> list[Run]:
+    """Return the runs of a mapping from names, or of a list; each has a name of its own."""
+    if isinstance(runs, Mapping):
+        return [read_run(run, name=str(name)) for name, run in runs.items()]
+    if isinstance(runs, str | bytes) or not isinstance(runs, Iterable):
+        msg = f"runs are of type `{type(runs).__name__}`, expected a list of runs, or runs by name"
+        raise JudgedError(msg, hint="`judged.fuse([first, second])`")
+    given = list(runs)
+    files = [str(run) for run in given if _is_path(run)]
+    called = dict(zip(files, name_files(files), strict=True))
+    read = [read_run(run, name=called.get(str(run)) if _is_path(run) else None) for run in given]
+    names = [run.name for run in read]
+    return [
+        run if names.count(run.name) == 1 else replace(run, name=f"{run.name} {number}")
+        for number, run in enumerate(read, start=1)
+    ]
+
+
+def _is_path(run: object) -> bool:
+    return isinstance(run, str) or hasattr(run, "__fspath__")
+
+
+def collect_candidates(runs: Sequence[Run]) -> Candidates:
+    """Return the candidates of several runs; raise `BadInput` for infinite scores and repeated documents."""
+    if len(runs) < 2:
+        problem = Problem.error("few-runs", "runs", f"{len(runs)}, expected two or more")
+        raise BadInput("fusion", [problem])
+    columns = [_check_scores(run) for run in runs]
+    queries, query = _encode([column.query for column in columns])
+    documents, document = _encode([column.document for column in columns])
+    cuts = np.cumsum([0, *(len(column.score) for column in columns)])
+    keys, candidate = _number(query * max(len(documents), 1) + document)
+    lists = []
+    for run, column, (first, last) in zip(runs, columns, pairwise(cuts.tolist()), strict=True):
+        rows = slice(first, last)
+        _check_repeats(run, column, candidate[rows], len(keys))
+        compared = round_scores(column.score, single=True)
+        order = _sort(query[rows], compared, document[rows], documents)
+        many = np.bincount(query[rows], minlength=len(queries))
+        offset = np.concatenate(([0], np.cumsum(many))).astype(np.int64)
+        lists.append(RankedList(candidate[rows][order], column.score[order], offset))
+    names = tuple(run.name for run in runs)
+    owner, named = np.divmod(keys, max(len(documents), 1))
+    return Candidates(queries, documents, owner, named, tuple(lists), names, _notes(queries, lists, names))
+
+
+def collect_ranked(
+    lists: Sequence[tuple[Sequence[str], Sequence[float]]], names: Sequence[str]
+) -> Candidates:
+    """Return the candidates of one query: the documents and scores of each list, in any order."""
+    rows = {
+        document: row for row, document in enumerate(dict.fromkeys(one for some, _ in lists for one in some))
+    }
+    documents = pa.array(list(rows), type=pa.large_string())
+    ranked = []
+    for some, scores in lists:
+        document = np.array([rows[one] for one in some], dtype=np.int64)
+        score = np.array(scores, dtype=np.float64)
+        query = np.zeros(len(document), dtype=np.int64)
+        order = _sort(query, round_scores(score, single=True), document, documents)
+        ranked.append(RankedList(document[order], score[order], np.array([0, len(order)])))
+    everything = np.arange(len(rows))
+    queries = pa.array([""], type=pa.large_string())
+    return Candidates(queries, documents, np.zeros_like(everything), everything, tuple(ranked), tuple(names))
+
+
+def _check_scores(run: Run) -> Columns:
+    whole = run.as_columns().source
+    assert isinstance(whole, Columns)  # noqa: S101 - `as_columns` returns nothing else
+    if not np.isfinite(whole.score).all():
+        problems = Problems(run.name, whole.place)
+        infinite = np.flatnonzero(~np.isfinite(whole.score))
+        problems.add_rows(
+            "score-infinite",
+            infinite,
+            lambda row: f"score is {whole.score[row]:g}, expected a finite number",
+        )
+        problems.raise_if_any(hint="fusion adds scores of several runs; an infinite one leaves no order")
+    return whole
+
+
+def _check_repeats(run: Run, column: Columns, candidate: Ints, candidates: int) -> None:
+    """Raise `BadInput` if a run lists a document twice for a query."""
+    seen = np.zeros(candidates, dtype=bool)
+    seen[candidate] = True
+    if np.count_nonzero(seen) < len(candidate):
+        problems = Problems(run.name, column.place)
+        add_repeats(column.query, column.document, problems, verb="retrieved")
+        problems.raise_if_any(hint="`judged lint --fix` writes a copy with each document once")
+
+
+def _encode(columns: Sequence[pa.Array]) -> tuple[pa.Array, Ints]:
+    """Return the distinct values of several columns, and the number of the value of each row, end to end."""
+    encoded = pa.concat_arrays(list(columns)).dictionary_encode()
+    return encoded.dictionary, to_numpy(encoded.indices).astype(np.int64)
+
+
+def _number(keys: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct keys in the order in which they first occur, and the number of each row's."""
+    buffer = pa.py_buffer(np.ascontiguousarray(keys))
+    encoded = pa.Array.from_buffers(pa.int64(), len(keys), [None, buffer]).dictionary_encode()
+    return to_numpy(encoded.dictionary), to_numpy(encoded.indices).astype(np.int64)
+
+
+def _sort(query: Ints, score: Floats, document: Ints, documents: pa.Array) -> Ints:
+    """Return the rows by query, then score from the highest, then document id, descending."""
+    order = np.arange(len(query)) if _is_sorted(query, score) else np.lexsort((-score, query))
+    tied = _find_ties(query[order], score[order])
+    if tied.any():
+        rows = order[tied]
+        place = _order_names(document[rows], documents)
+        order[tied] = rows[np.lexsort((-place, -score[rows], query[rows]))]
+    return order
+
+
+def _is_sorted(query: Ints, score: Floats) -> bool:
+    """Return whether rows are sorted by query and score already, as those of most runs are."""
+    step = np.diff(query)
+    return bool(((step > 0) | ((step == 0) & (np.diff(score) <= 0))).all())
+
+
+def _find_ties(query: Ints, score: Floats) -> Flags:
+    """Return which of the sorted rows have the score of a neighbour of the same query."""
+    same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+    return np.concatenate((same, [False])) | np.concatenate(([False], same))
+
+
+def _order_names(document: Ints, documents: pa.Array) -> Ints:
+    """Return for each row the place of its document's id in the order of bytes."""
+    distinct, member = np.unique(document, return_inverse=True)
+    order = to_numpy(call("array_sort_indices", take(documents, distinct))).astype(np.int64)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return place[member]
+
+
+def _notes(queries: pa.Array, lists: Sequence[RankedList], names: Sequence[str]) -> tuple[str, ...]:
+    """Return a note for each run that has no results for some of the queries."""
+    notes = []
+    for name, ranked in zip(names, lists, strict=True):
+        missing = np.flatnonzero(ranked.size == 0)
+        if len(missing):
+            first = ", ".join(take(queries, missing[:3]).to_pylist())
+            many = "query" if len(missing) == 1 else "queries"
+            more = ", …" if len(missing) > 3 else ""
+            notes.append(
+                f"{name} has no results for {len(missing):,} {many} of the others ({first}{more}): "
+                "fused from the runs that have"
+            )
+    return tuple(notes)

@@ -1,0 +1,161 @@
+"""The collection of a study: read from a BEIR folder or from files, or the built-in one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from judged.errors import BadInput, JudgedError, Unreadable
+from judged.io.read import read_judgments
+from judged.io.texts import Text, find_texts, read_documents, read_queries
+from judged.io.write import write_judgments
+from judged.problem import Problem
+from judged.result import InputFile, observe_files
+from judged.store.files import write_file
+from judged.studies.collection import Collection
+from judged.studies.specification import DEMO, CollectionSpec, StudySpec
+from judged.tables.judgments import Judgments
+
+__all__ = [
+    "list_inputs",
+    "make_demo_collection",
+    "read_collection",
+    "split_queries",
+    "write_collection",
+]
+
+
+def read_collection(spec: CollectionSpec | str) -> Collection:
+    """Return the collection that a study names; queries without judgments are left out, and noted."""
+    if isinstance(spec, str):
+        return make_demo_collection()
+    documents, queries, judgments = _find_files(spec)
+    judged = read_judgments(judgments)
+    asked = read_queries(queries)
+    known = set(judged.queries.to_pylist())
+    chosen = {query: text for query, text in asked.items() if query in known}
+    if not chosen:
+        problem = Problem.error(
+            "nothing-shared", "queries", "none has judgments, expected the same ids in both"
+        )
+        raise BadInput(str(queries), [problem])
+    notes = tuple(judged.notes)
+    if missing := known - set(asked):
+        notes += (f"{len(missing):,} judged queries have no text: they were neither run nor scored",)
+    if len(chosen) < len(asked):
+        notes += (f"{len(asked) - len(chosen):,} queries without judgments were not run",)
+    if spec.limit is not None and spec.limit < len(chosen):
+        chosen = _take_evenly(chosen, spec.limit)
+        notes += (f"{spec.limit:,} queries were taken evenly",)
+    texts, empty = _read_documents(documents, spec)
+    if empty:
+        notes += (f"{len(empty):,} documents without text were left out ({', '.join(empty[:3])})",)
+    name = spec.name or Path(spec.folder or documents).name.partition(".")[0]
+    return Collection(name, tuple(texts), tuple(texts.values()), chosen, judged.select(chosen), notes)
+
+
+def make_demo_collection(limit: int | None = None) -> Collection:
+    """Return the built-in collection: docstrings of the standard library, found by their summaries."""
+    from judged.studies.pydoc import build, find_entries
+
+    built = build(find_entries(), limit=limit)
+    if not built.queries:
+        msg = "this Python carries no docstrings to build a collection from"
+        raise JudgedError(msg, hint="start it without `-OO` and without PYTHONOPTIMIZE=2")
+    judgments = Judgments.from_columns(
+        *map(list, zip(*built.grades, strict=True)), name="judgments of the demonstration"
+    )
+    return Collection(
+        "Python's documentation",
+        tuple(document.name for document in built.documents),
+        tuple(document.text for document in built.documents),
+        {query.name: query.text for query in built.queries},
+        judgments,
+    )
+
+
+def write_collection(collection: Collection, folder: Path) -> None:
+    """Write a collection in BEIR's layout, and its judgments with their targets as `judgments.csv`."""
+    (folder / "qrels").mkdir(parents=True, exist_ok=True)
+    documents = zip(collection.documents, collection.texts, strict=True)
+    for name, texts in (("corpus", documents), ("queries", collection.queries.items())):
+        lines = (msgspec.json.encode({"_id": one, "text": text}) + b"\n" for one, text in texts)
+        write_file(folder / f"{name}.jsonl", b"".join(lines))
+    if collection.judgments is not None:
+        write_judgments(collection.judgments, folder / "judgments.csv", force=True)
+        rows = collection.judgments.to_arrow().select(["query", "document", "grade"]).to_pylist()
+        lines = (f"{row['query']}\t{row['document']}\t{row['grade']:g}\n".encode() for row in rows)
+        write_file(folder / "qrels" / "test.tsv", b"query-id\tcorpus-id\tscore\n" + b"".join(lines))
+
+
+def _find_files(spec: CollectionSpec) -> tuple[str, str, str]:
+    if spec.folder is None:
+        return str(spec.documents), str(spec.queries), str(spec.judgments)
+    if not Path(spec.folder).is_dir():
+        msg = f"`{spec.folder}` is not a folder, expected one with corpus.jsonl, queries.jsonl and qrels"
+        raise Unreadable(msg, hint="or name `documents`, `queries` and `judgments` under `collection`")
+    return (
+        str(find_texts(spec.folder, "corpus")),
+        str(find_texts(spec.folder, "queries")),
+        spec.folder,
+    )
+
+
+def _read_documents(path: str, spec: CollectionSpec) -> tuple[dict[str, str], list[str]]:
+    """Return the text of every document, title first, and the ids of those without any."""
+    texts, empty = {}, []
+    for document, text in read_documents(path, keep_empty=True).items():
+        joined = _join(text)
+        if joined:
+            texts[document] = joined
+        else:
+            empty.append(document)
+    if empty and spec.empty_documents == "error":
+        message = "has neither title nor text, expected words to search"
+        problems = [Problem.error("empty-document", f"document `{one}`", message) for one in empty]
+        raise BadInput(path, problems, hint="`empty_documents: skip` under `collection` leaves them out")
+    if not texts:
+        raise BadInput(path, [Problem.error("empty", "documents", "none, expected texts to search")])
+    return texts, empty
+
+
+def _join(text: Text) -> str:
+    return "\n".join(part for part in (text.title.strip(), text.text.strip()) if part)
+
+
+def _take_evenly(queries: Mapping[str, str], limit: int) -> dict[str, str]:
+    pairs = list(queries.items())
+    return dict(pairs[place * len(pairs) // limit] for place in range(limit))
+
+
+def list_inputs(spec: CollectionSpec | str) -> tuple[InputFile, ...]:
+    """Return the files of the collection."""
+    if spec == DEMO or isinstance(spec, str):
+        return ()
+    documents, queries, judgments = _find_files(spec)
+    return observe_files([("source judgments", judgments), ("queries", queries), ("documents", documents)])
+
+
+def split_queries(spec: StudySpec, collection: Collection) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the training queries, and those that systems are scored on."""
+    queries = list(collection.queries)
+    if spec.train is None:
+        return (), tuple(queries)
+    if isinstance(spec.train, tuple):
+        unknown = [query for query in spec.train if query not in collection.queries]
+        if unknown:
+            msg = f"`train` names {len(unknown):,} queries that the collection does not have: {', '.join(unknown[:5])}"
+            raise JudgedError(msg)
+        chosen = set(spec.train)
+    else:
+        drawn = np.random.default_rng(spec.seed).permutation(len(queries))
+        chosen = {queries[place] for place in drawn[: max(1, round(spec.train * len(queries)))].tolist()}
+    training = tuple(query for query in queries if query in chosen)
+    scored = tuple(query for query in queries if query not in chosen)
+    if not training or not scored:
+        msg = f"{len(training):,} of {len(queries):,} queries are for training, expected some but not all"
+        raise JudgedError(msg)
+    return training, scored

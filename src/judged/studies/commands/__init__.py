@@ -1,0 +1,1 @@
+"""The commands that run studies, fuse runs, score routers, and show a demonstration."""

@@ -1,0 +1,59 @@
+"""`judged demo`: a study of a real test collection, from retrieval to the report, without a download."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from judged.cli.output import OutputOptions
+
+__all__ = ["command"]
+
+EXAMPLES = """\b
+Examples:
+  judged demo
+  judged demo --output pydoc-study --limit 200
+"""
+
+
+@click.command("demo", epilog=EXAMPLES)
+@click.option(
+    "--output",
+    default="judged-demo",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Folder for the study, its collection and its results.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Use at most N queries.  [default: all]"
+)
+def command(output: Path, limit: int | None) -> None:
+    """Run a study of Python's own documentation: BM25, static embeddings, their fusion, and a reranker.
+
+    The first paragraph of a docstring of the standard library is the query, the rest of it the document to be found.
+    Nothing is downloaded. The result is a folder with report.html, and with the study and its collection to change and
+    run again. Needs the extra `demo`.
+    """
+    from importlib.util import find_spec
+
+    from judged.errors import MissingExtra
+    from judged.studies.collections import make_demo_collection, write_collection
+    from judged.studies.commands.run import run_inputs
+    from judged.studies.folder import prepare_folder
+    from judged.studies.run import open_study
+    from judged.studies.specification import DEMO_STUDY, read_study
+
+    for package in ("bm25s", "wordllama", "vl_convert"):
+        if find_spec(package) is None:  # better known before the work than after it
+            raise MissingExtra(package, extra="demo", needed_by="`judged demo`")
+    prepare_folder(output)
+    click.echo("Reading the docstrings of the standard library", err=True)
+    collection = make_demo_collection(limit)
+    inputs = open_study(read_study(DEMO_STUDY), output, collection=collection)
+    write_collection(collection, output / "collection")
+    (output / "study.yaml").write_bytes(DEMO_STUDY.read_bytes())
+    run_inputs(inputs, OutputOptions())
+    click.echo(
+        f"\nOpen {output / 'report.html'} in a browser; {output / 'README.md'} names every file.", err=True
+    )

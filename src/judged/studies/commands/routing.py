@@ -1,0 +1,98 @@
+"""`judged routing`: the decisions of a router, a gate or a reranker, scored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from judged.cli.effects import dependent_option
+from judged.cli.inputs import InputPath, named_runs
+from judged.cli.options import measure_option, output_options, query_options
+from judged.cli.output import OutputOptions, emit
+from judged.store.files import standard_input
+
+if TYPE_CHECKING:
+    from judged.blocks import Display
+    from judged.scoring.evaluations import Evaluations
+
+__all__ = ["command"]
+
+EXAMPLES = """\b
+Examples:
+  judged routing choices.csv
+  judged routing choices.jsonl -m "Accuracy Accuracy@3 Regret Balance" -o confusion.svg
+  judged routing choices.csv --qrels qrels.txt --expert bm25=bm25.run --expert dense=dense.run --quality nDCG@10
+  judged routing gate.csv
+  judged routing reranking.parquet -o report.html
+  judged routing two-routers.csv --baseline old
+"""
+
+
+@click.command("routing", epilog=EXAMPLES)
+@click.argument("file", metavar="FILE", type=InputPath())
+@measure_option(" [default: those of the kind of decision]")
+@click.option("--qrels", type=InputPath(), help="Judgments by which the runs of the experts are scored.")
+@click.option(
+    "--expert",
+    "experts",
+    multiple=True,
+    metavar="NAME=RUN",
+    type=InputPath(named=True),
+    help="The run of an expert; once for each. With --qrels: the best on a query is the optimal one.",
+)
+@dependent_option(
+    "--quality",
+    needs="--expert",
+    default="nDCG@10",
+    show_default=True,
+    metavar="MEASURE",
+    help="The measure that the experts' runs are scored by.",
+)
+@click.option("--baseline", metavar="NAME", help="Compare the systems of FILE with this one.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
+@query_options()
+@output_options(note=" (.svg and .png draw the confusion matrix)")
+def command(
+    file: str,
+    *,
+    measures: tuple[str, ...],
+    qrels: str | None,
+    experts: tuple[str, ...],
+    quality: str,
+    baseline: str | None,
+    level: float,
+    display: Display,
+    output: OutputOptions,
+) -> None:
+    """Score the decisions in FILE, a table of any format with a row for each query.
+
+    A router has columns query, chosen and optimal, or quality:NAME for each expert; a gate query, retrieved and needed; a
+    reranker query, before and after. A column system tells several apart.
+    """
+    from judged.comparison.api import compare
+    from judged.studies.routing import evaluate_routing
+
+    output.check(pictures=True)
+    source = standard_input().read() if file == "-" else file
+    report = evaluate_routing(
+        source, list(measures) or None, quality=_score_experts(qrels, experts, quality), level=level
+    )
+    if baseline is None:
+        emit(report, output, display=replace(display, intervals=True))
+        return
+    systems = list(report.evaluations())
+    tested = [measure for measure in report.scored.measures if measure.higher_is_better is not None]
+    emit(compare(systems, measures=tested, baseline=baseline, level=level), output, display=display)
+
+
+def _score_experts(qrels: str | None, experts: tuple[str, ...], measure: str) -> Evaluations | None:
+    from judged.scoring.evaluate import evaluate_many
+
+    if (qrels is None) != (not experts):
+        msg = "`--qrels FILE` and `--expert NAME=RUN` go together: the runs are scored by the judgments"
+        raise click.UsageError(msg)
+    if qrels is None:
+        return None
+    return evaluate_many(qrels, {run.name: run.path for run in named_runs(experts)}, measure)

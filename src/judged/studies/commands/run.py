@@ -1,0 +1,148 @@
+"""`judged run`: a study from its YAML file to a folder of results."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judged.cli.effects import dependent_option
+from judged.cli.inputs import refuse_inputs
+from judged.cli.options import difference_options, output_options, query_options
+from judged.cli.output import OutputOptions, emit, split_output
+from judged.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from judged.blocks import Display
+    from judged.studies.plan import StudyInputs
+    from judged.studies.result import Study
+
+__all__ = ["command", "run_inputs"]
+
+FAILED = 5
+"""Exit code where a system failed."""
+EXAMPLES = """\b
+Examples:
+  judged run study.yaml
+  judged run study.yaml --dry-run
+  judged run study.yaml -o results/ -o report.html --log mlflow
+  judged run --schema > study.schema.json
+"""
+
+
+def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's signature
+    if not wanted or ctx.resilient_parsing:
+        return
+    import json
+
+    from judged.studies.specification import make_schema
+
+    click.echo(json.dumps(make_schema(), indent=2))
+    ctx.exit()
+
+
+@click.command("run", epilog=EXAMPLES)
+@click.argument("study", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--dry-run", is_flag=True, help="Print the plan and what is finished or cached, and do nothing."
+)
+@click.option(
+    "--cache",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="File of cached vectors.  [default: one for all studies, in the user's cache folder]",
+)
+@dependent_option(
+    "--log",
+    "trackers",
+    excludes=("--dry-run",),
+    multiple=True,
+    type=click.Choice(["mlflow", "wandb"]),
+    help="Also log the results to this tracker; may be repeated.",
+)
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON schema of studies, for an editor, and exit.",
+)
+@difference_options
+@query_options()
+@output_options(note="; a FOLDER takes all results  [default: NAME-results]", folder=True)
+def command(
+    *,
+    study: Path,
+    dry_run: bool,
+    cache: Path | None,
+    trackers: tuple[str, ...],
+    display: Display,
+    output: OutputOptions,
+) -> None:
+    """Run the retrieval experiment of STUDY, a YAML file: retrieve, score, compare, and time every stage.
+
+    Systems are made of stages: encode, search, fuse, rerank, with a gate before and a router around. Every answer is on
+    disk before the next query is asked: a study that was stopped resumes where it stopped. A system that fails does not
+    stop the others.
+    """
+    from judged.studies.folder import prepare_folder
+    from judged.studies.run import open_study
+    from judged.studies.specification import read_study
+    from judged.studies.tracking import need_tracker
+
+    for tracker in trackers:
+        need_tracker(tracker)  # better known before the work than after it
+    folder, output = split_output(output)
+    output.check(pictures=True)
+    spec = read_study(study)
+    folder = folder or Path(f"{study.stem}-results")
+    if not dry_run:
+        prepare_folder(folder)
+    inputs = open_study(spec, folder)
+    refuse_inputs(output.paths, [file.path for file in inputs.files])
+    if dry_run:
+        _print_plan(inputs, cache)
+        return
+    run_inputs(inputs, output, display=display, cache=cache, trackers=trackers)
+
+
+def run_inputs(
+    inputs: StudyInputs,
+    output: OutputOptions,
+    *,
+    display: Display | None = None,
+    cache: Path | None = None,
+    trackers: tuple[str, ...] = (),
+) -> Study:
+    """Run a study, write its folder, print the result; exit with 5 if a system failed."""
+    from judged.studies.folder import write_study
+    from judged.studies.run import run_study
+    from judged.studies.tracking import log_study
+
+    with Progress("Study", enabled=not output.quiet, lines=True) as progress:
+        result = run_study(inputs, output=inputs.folder, cache=cache, progress=progress)
+        progress.announce("writing the results")
+        write_study(result, inputs)
+    for tracker in trackers:
+        log_study(result, inputs.folder, tracker)
+    written = [inputs.folder / name for name in ("report.html", "systems.csv")]
+    emit(result, output, display=display, written=written)
+    if result.failures:
+        sys.exit(FAILED)
+    return result
+
+
+def _print_plan(inputs: StudyInputs, cache: Path | None) -> None:
+    """Print what would be done, and what is done already."""
+    from contextlib import closing
+
+    from judged.studies.plan import describe_plan
+    from judged.studies.run import find_cache
+    from judged.studies.stages.vectors import VectorCache
+
+    with closing(VectorCache(find_cache(cache))) as vectors:
+        for line in describe_plan(inputs, vectors):
+            click.echo(line)

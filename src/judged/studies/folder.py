@@ -1,0 +1,136 @@
+"""The folder of a study: everything that others need to read, check or go on with its results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pyarrow.csv
+import pyarrow.parquet
+
+from judged._version import __version__
+from judged.blocks import Display
+from judged.errors import JudgedError
+from judged.report.draw import draw
+from judged.store.files import write_file
+from judged.studies.plan import ANSWERS, StudyInputs, list_versions
+from judged.studies.result import Study
+
+__all__ = ["prepare_folder", "write_study"]
+
+CONTENTS = {
+    "report.html": "everything in one page, for a browser",
+    "systems.csv": "a row for each system: every measure, the mean time of every stage, what it took to build",
+    "comparison.md": "the table of means, for a document; `comparison.tex` for a paper",
+    "charts": "bars of every measure, accuracy against latency, times by stage, as SVG and PNG",
+    "runs": "what each system retrieved, as TREC text and as Parquet",
+    "judgments.csv": "the judgments that systems were scored against",
+    "queries.csv": "every score of every query",
+    "timings.parquet": "every time of every stage: system, query, stage, seconds",
+    "study.json": "the result, for `judged.load`, `judged report`, `judged view` and `judged.compare`",
+    "study.yaml": "the study; change it and run it again",
+    "collection": "documents, queries and judgments, in BEIR's layout",
+    "manifest.json": "versions, seed, machine, and the SHA-256 of every file",
+    ANSWERS: "what is finished; a study that is run again into this folder resumes from there",
+}
+"""What a folder of results may hold, as its README says it."""
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the folder of a study; raise `JudgedError` unless it is new, empty, or that of an earlier study."""
+    hint = "name another folder with `-o`"
+    if folder.exists() and not folder.is_dir():
+        msg = f"`{folder}` is a file, expected a folder or nothing"
+        raise JudgedError(msg, hint=hint)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / ANSWERS).is_dir():
+        msg = f"`{folder}` has files and is not the folder of a study, so its files might be overwritten"
+        raise JudgedError(msg, hint=hint)
+    try:
+        (folder / ANSWERS).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"`{folder}` cannot be written to: {error.strerror}"
+        raise JudgedError(msg, hint=hint) from error
+
+
+def write_study(study: Study, inputs: StudyInputs) -> list[Path]:
+    """Write everything that follows from a study into its folder; return the files."""
+    folder = inputs.folder
+    prepare_folder(folder)
+    study.save(folder / "study.json")
+    pyarrow.csv.write_csv(study.to_arrow("systems"), folder / "systems.csv")
+    if study.scored is not None:
+        pyarrow.csv.write_csv(study.to_arrow("queries"), folder / "queries.csv")
+        pyarrow.parquet.write_table(study.to_arrow("timings"), folder / "timings.parquet")
+    shown = study.comparison or study.scored
+    if shown is not None:
+        for extension, kind in (("md", "markdown"), ("tex", "latex")):
+            write_file(folder / f"comparison.{extension}", shown.render(kind, Display(paper=True)))
+        list(_draw_charts(study, folder / "charts"))
+    study.report(
+        folder / "report.html",
+        title=study.name,
+        titles=[study.collection],
+        queries=dict(inputs.collection.queries),
+        documents=dict(zip(inputs.collection.documents, inputs.collection.texts, strict=True)),
+    )
+    write_file(folder / "README.md", _describe_folder(study, folder))
+    _write_manifest(study, inputs)
+    return sorted(path for path in folder.rglob("*") if path.is_file() and ANSWERS not in path.parts)
+
+
+def _describe_folder(study: Study, folder: Path) -> str:
+    """Return the page that says what was found, and what each file holds."""
+    rows = [
+        f"| `{name}{'/' if (folder / name).is_dir() else ''}` | {text} |\n"
+        for name, text in CONTENTS.items()
+        if (folder / name).exists() or name == "manifest.json"
+    ]
+    return f"# {study.name}\n\n{study.answer()}\n\n| file | contents |\n|---|---|\n{''.join(rows)}"
+
+
+def _draw_charts(study: Study, folder: Path) -> Iterator[Path]:
+    """Draw every chart as SVG and PNG; without the extra that draws, none."""
+    if find_spec("vl_convert") is None:
+        return
+    folder.mkdir(exist_ok=True)
+    for figure in study.charts():
+        name = "".join(sign if sign.isalnum() or sign in "-_.@" else "-" for sign in figure.name)
+        for extension in (".svg", ".png"):
+            path = folder / f"{name}{extension}"
+            write_file(path, draw(figure, extension))
+            yield path
+
+
+def _write_manifest(study: Study, inputs: StudyInputs) -> None:
+    """Write what the results depend on, and what was written."""
+    folder = inputs.folder
+    files = {
+        str(path.relative_to(folder)): _hash(path)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "manifest.json" and ANSWERS not in path.parts
+    }
+    manifest = {
+        "judged": __version__,
+        "python": platform.python_version(),
+        "versions": list_versions(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "seed": inputs.spec.seed,
+        "collection": {
+            "name": study.collection,
+            "documents": study.documents,
+            "sha256": inputs.collection.digest,
+        },
+        "systems": {planned.spec.name: planned.key for planned in inputs.plan},
+        "settings": dict(study.provenance.settings),
+        "files": files,
+    }
+    write_file(folder / "manifest.json", json.dumps(manifest, indent=2, default=str) + "\n")
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

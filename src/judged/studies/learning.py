@@ -1,0 +1,75 @@
+"""What a study learns from its training queries: weights of fusions, and which expert is best for which query."""
+
+from __future__ import annotations
+
+from judged.scoring.evaluate import evaluate_many
+from judged.studies.answers import make_run
+from judged.studies.plan import StudyInputs
+from judged.studies.system import Learned, SystemSpec
+from judged.studies.tuning import FusionTuning, tune_fusion
+from judged.tables.run import Run
+
+__all__ = ["Learning"]
+
+
+class Learning:
+    """Learns from the answers of systems that are finished."""
+
+    def __init__(self, inputs: StudyInputs) -> None:
+        self._inputs = inputs
+        self._tunings: dict[str, FusionTuning] = {}
+
+    def learn(self, spec: SystemSpec) -> Learned:
+        """Return what a system learns from the runs of its parts."""
+        if not spec.learns:
+            return Learned()
+        if spec.fuse is not None:
+            return Learned(weights=self.tune(spec).weights)
+        return Learned(best_expert=self._find_best_experts(spec))
+
+    def tune(self, spec: SystemSpec) -> FusionTuning:
+        """Return the tuning of a fusion: weights from the training queries, scored on the others."""
+        fuse, study = spec.fuse, self._inputs.spec
+        assert fuse is not None  # noqa: S101 - the caller has looked
+        assert fuse.tune is not None  # noqa: S101
+        if spec.name not in self._tunings:
+            self._tunings[spec.name] = tune_fusion(
+                self._inputs.judgments,
+                {part: self._run_of(part) for part in fuse.of},
+                fuse.tune.measure or study.measure_names()[0],
+                method=fuse.method,
+                normalisation=fuse.normalisation,
+                search=fuse.tune.search,
+                train=self._inputs.training,
+                step=fuse.tune.step,
+                particles=fuse.tune.particles,
+                iterations=fuse.tune.iterations,
+                seed=study.seed,
+                level=study.level,
+                depth=spec.depth or study.depth,
+                protocol=study.protocol,
+                **fuse.parameters,  # type: ignore[arg-type]  # the method's own, checked by `FuseSpec.choose`
+            )
+        return self._tunings[spec.name]
+
+    def _run_of(self, name: str) -> Run:
+        """Return the run of a system over all queries, training queries included."""
+        log = next(planned.log for planned in self._inputs.plan if planned.spec.name == name)
+        return make_run(name, ((one.query, one.documents, one.scores) for one in log.first_pass()))
+
+    def _find_best_experts(self, spec: SystemSpec) -> dict[str, str]:
+        """Return the best expert of each training query, by the first measure; of equal ones the first."""
+        study = self._inputs.spec
+        scored = evaluate_many(
+            self._inputs.judgments.select(self._inputs.training),
+            {part: self._run_of(part) for part in spec.parts},
+            study.measure_names()[0],
+            protocol=study.protocol,
+        )
+        measure = scored.measures[0]
+        sign = -1.0 if measure.higher_is_better is False else 1.0
+        values = {name: found.scores.by_query(measure) for name, found in scored.items()}
+        return {
+            query: max(spec.parts, key=lambda part, query=query: sign * values[part].get(query, 0.0))  # type: ignore[misc]
+            for query in self._inputs.training
+        }

@@ -1,0 +1,224 @@
+"""The plan of a study: which systems there are, on what each depends, and which are finished already."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from judged.errors import JudgedError
+from judged.plugins import search_current_folder
+from judged.result import InputFile
+from judged.studies.answers import AnswerLog
+from judged.studies.collection import Collection
+from judged.studies.specification import StudySpec
+from judged.studies.stages.vectors import VectorCache
+from judged.studies.system import SystemSpec
+from judged.tables.judgments import Judgments
+from judged.wording import counted
+
+__all__ = [
+    "ANSWERS",
+    "PACKAGES",
+    "PlannedSystem",
+    "StudyInputs",
+    "describe_plan",
+    "describe_stages",
+    "list_versions",
+    "plan_systems",
+]
+
+FORMAT = 1
+"""Part of every key; raised when answers or times are made in another way."""
+ANSWERS = "answers"
+"""The folder, within that of a study, of what is finished."""
+PACKAGES = (
+    *("numpy", "scipy", "scikit-learn", "bm25s", "tantivy", "faiss-cpu", "pgvector", "torch", "transformers"),
+    *("tokenizers", "sentence-transformers", "model2vec", "wordllama", "openai"),
+)
+"""Packages on whose version answers may depend."""
+
+
+@dataclass(frozen=True)
+class PlannedSystem:
+    """A system of the plan, and how much of it is finished."""
+
+    spec: SystemSpec
+    key: str
+    """A hash of everything that its answers depend on."""
+    log: AnswerLog
+    done: int
+    """Queries that are answered already, over all passes."""
+    total: int
+
+    @property
+    def finished(self) -> bool:
+        """Whether every query is answered."""
+        return self.done >= self.total
+
+
+@dataclass(frozen=True, eq=False)
+class StudyInputs:
+    """A study with its collection read and its plan made."""
+
+    spec: StudySpec
+    collection: Collection
+    training: tuple[str, ...]
+    scored: tuple[str, ...]
+    """The queries that systems are scored on."""
+    plan: tuple[PlannedSystem, ...]
+    folder: Path
+    """Where answers, runs and judgments are."""
+    files: tuple[InputFile, ...] = ()
+    """Where the collection was read from."""
+    temporary: bool = False
+    """Whether the folder is removed at the end, so that no result may name its files."""
+
+    @property
+    def judgments(self) -> Judgments:
+        """The judgments of the collection, training queries included; without any, a study cannot be scored."""
+        if self.collection.judgments is None:
+            msg = f"the collection `{self.collection.name}` has no judgments"
+            raise JudgedError(msg)
+        return self.collection.judgments
+
+    @property
+    def done(self) -> int:
+        """Queries that are answered already, over all systems and passes."""
+        return sum(planned.done for planned in self.plan)
+
+    @property
+    def total(self) -> int:
+        """Queries of all systems and passes."""
+        return sum(planned.total for planned in self.plan)
+
+
+def plan_systems(spec: StudySpec, collection: Collection, folder: Path) -> list[PlannedSystem]:
+    """Return the systems in the order in which they are run, parts before wholes."""
+    subject = {
+        "format": FORMAT,
+        "documents": collection.digest,
+        "queries": collection.query_digest,
+        "depth": spec.depth,
+        "versions": list_versions(),
+    }
+    total = len(collection.queries) * spec.repeats
+    keys: dict[str, str] = {}
+    planned = []
+    for system in spec.order():
+        learning = (
+            {"train": spec.train, "seed": spec.seed, "measures": spec.measure_names()}
+            if system.learns
+            else {}
+        )
+        keys[system.name] = _hash(
+            {
+                **subject,
+                **learning,
+                "system": system.to_dict(),
+                "files": dict(_find_files(system.to_dict())),
+                "parts": [keys[part] for part in system.parts],
+            }
+        )
+        log = AnswerLog(folder / ANSWERS / f"{keys[system.name][:16]}.jsonl")
+        known = {(asked.query, asked.sample) for asked in log.read()}
+        done = sum(sample < spec.repeats for _, sample in known)
+        planned.append(PlannedSystem(system, keys[system.name], log, done, total))
+    return planned
+
+
+def list_versions() -> dict[str, str]:
+    """Return the version of every package that answers may depend on, of those that are installed."""
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _hash(subject: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(subject, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _find_files(settings: Any) -> Iterator[tuple[str, str]]:
+    """Yield the files and modules that settings name, with what tells their versions apart."""
+    if isinstance(settings, Mapping):
+        for value in settings.values():
+            yield from _find_files(value)
+    elif isinstance(settings, list | tuple):
+        for value in settings:
+            yield from _find_files(value)
+    elif isinstance(settings, str) and settings:
+        path = Path(settings)
+        module = settings.partition(":")[0]
+        if len(settings) < 4096 and path.is_dir():
+            yield from (_stat(found) for found in sorted(path.rglob("*")) if found.is_file())
+        elif len(settings) < 4096 and path.is_file():
+            yield _stat(path)
+        elif ":" in settings and module.replace(".", "").isidentifier():
+            yield settings, _hash_module(module)
+
+
+def _stat(path: Path) -> tuple[str, str]:
+    found = path.stat()
+    return str(path), f"{found.st_size} {found.st_mtime_ns}"
+
+
+def _hash_module(module: str) -> str:
+    """Return a hash of a module's file; empty if there is none."""
+    search_current_folder()
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        return ""
+    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
+        return ""
+    return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
+
+
+def describe_plan(inputs: StudyInputs, cache: VectorCache) -> Iterator[str]:
+    """Yield the plan in lines: the collection, then each system with what of it is finished and cached."""
+    collection, spec = inputs.collection, inputs.spec
+    training = f", {len(inputs.training):,} more for training" if inputs.training else ""
+    yield (
+        f"{spec.name}: {collection.name}, {len(collection.documents):,} documents, "
+        f"{len(inputs.scored):,} queries{training}"
+    )
+    yield f"measures: {', '.join(spec.measure_names())}; {counted(spec.repeats, 'pass')}; depth {spec.depth}"
+    yield f"results: {inputs.folder}"
+    for planned in inputs.plan:
+        facts = [f"{planned.done:,} of {planned.total:,} queries answered"]
+        encoder = planned.spec.encoder_spec()
+        if encoder is not None:
+            cached = cache.count(encoder, list(dict.fromkeys(collection.texts)))
+            facts.append(f"{cached:,} of {len(set(collection.texts)):,} texts cached as vectors")
+        yield f"  {planned.spec.name}: {describe_stages(planned.spec)} ({'; '.join(facts)})"
+
+
+def describe_stages(spec: SystemSpec) -> str:
+    """Return the stages of a system in a few words.
+
+    >>> describe_stages(SystemSpec(name="lexical", search="bm25"))
+    'bm25'
+    """
+    encoder, search, gate = spec.encoder_spec(), spec.search_spec(), spec.gate_spec()
+    parts = [] if gate is None else [f"gate {gate.type}"]
+    if search is not None:
+        store = getattr(search, "engine", search.type)
+        parts += ([] if encoder is None else [encoder.type]) + [store]
+    elif spec.retriever is not None:
+        parts.append(spec.retriever.type)
+    elif spec.fuse is not None:
+        parts.append(f"{spec.fuse.method}({', '.join(spec.fuse.of)})")
+    elif spec.router is not None:
+        parts.append(f"router {spec.router.type}({', '.join(spec.parts)})")
+    else:
+        parts.append(str(spec.base))
+    return " → ".join((*parts, *(stage.type for stage in spec.rerank_specs())))

@@ -1,0 +1,379 @@
+"""The result of a study: which system is best, what that costs in time, and every number behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from judged.arrays import Floats
+from judged.blocks import Block, Display, Estimate, Figure, Notes, Sentence, Table, Value, mark_best
+from judged.comparison.blocks import difference_tables, find_axes, make_estimate, query_tables
+from judged.comparison.result import Comparison
+from judged.errors import UnknownName
+from judged.figures import Record, draw_bars, draw_stacked_bars
+from judged.problem import Note
+from judged.result import LazyTables, Provenance, Result, tabulate
+from judged.scoring.evaluate import evaluate
+from judged.scoring.evaluation import Evaluation
+from judged.scoring.evaluations import Evaluations
+from judged.scoring.timing import TimingProtocol
+from judged.studies.routing import RoutingReport
+from judged.studies.stages.clock import TOTAL
+from judged.studies.tuning import FusionTuning
+from judged.tables.timings import Timings
+from judged.wording import counted, join_words
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["StageTimes", "Study", "SystemRecord"]
+
+LATENCIES = ("Latency", "Latency(p=50)", "Latency(p=90)", "Latency(p=95)", "Latency(p=99)")
+"""Measures of the times of a stage, in milliseconds."""
+
+
+@dataclass(frozen=True)
+class SystemRecord:
+    """A system as it was built."""
+
+    name: str
+    """The name under which it is shown; one with random weights says so."""
+    stages: str
+    """Its stages, in a few words."""
+    untrained: bool = False
+    dimensions: tuple[int, ...] = ()
+    """The length of the vectors of each encoder."""
+    build_seconds: float = 0.0
+    encode_seconds: float = 0.0
+    """How long the documents took to encode; 0 if all were cached."""
+    failure: str = ""
+    """Why it failed; empty: it did not."""
+
+
+@dataclass(frozen=True, eq=False)
+class StageTimes:
+    """Every time of one stage of a system, as it was measured."""
+
+    system: str
+    stage: str
+    queries: tuple[str, ...]
+    seconds: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Study(Result):
+    """Systems on one collection: how well each retrieves, how they differ, and how long each stage takes.
+
+    `study.comparison` has means, differences and p-values, `study.timings` the raw times, and `study["bm25"]` is the
+    evaluation of one system.
+    """
+
+    kind: ClassVar[str] = "study"
+    detail: ClassVar[str] = "queries"
+
+    name: str
+    collection: str
+    documents: int
+    queries: int
+    """Queries that systems are scored on."""
+    training: int = 0
+    """Queries that something was learned from; they are not scored."""
+    repeats: int = 1
+    systems: tuple[SystemRecord, ...] = ()
+    scored: Evaluations | None = None
+    """The evaluation of every system that did not fail."""
+    comparison: Comparison | None = None
+    """The systems compared, if there are two or more."""
+    times: tuple[StageTimes, ...] = ()
+    routing: tuple[RoutingReport, ...] = ()
+    """What routers, gates and rerankers were worth."""
+    tunings: Mapping[str, FusionTuning] = field(default_factory=dict)
+    """The tuned weights of fusions, by system."""
+    notes: tuple[Note, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __getitem__(self, system: str) -> Evaluation:
+        """Return the evaluation of one system."""
+        if self.scored is None:
+            raise UnknownName("system of this study", system, [])
+        return self.scored[system]
+
+    def evaluations(self) -> Sequence[Evaluation]:
+        """Return the evaluation of every system that did not fail."""
+        return [] if self.scored is None else list(self.scored.values())
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Why systems failed, by name."""
+        return {record.name: record.failure for record in self.systems if record.failure}
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """Every stage that was timed, the total last."""
+        return tuple(sorted(dict.fromkeys(one.stage for one in self.times), key=lambda stage: stage == TOTAL))
+
+    @property
+    def timings(self) -> Timings:
+        """The raw times, as a table of system, query, stage and seconds."""
+        return Timings.from_columns(
+            [one.system for one in self.times for _ in one.queries],
+            np.concatenate([one.seconds for one in self.times]) if self.times else [],
+            query=[query for one in self.times for query in one.queries],
+            stage=[one.stage for one in self.times for _ in one.queries],
+            name=self.name,
+        )
+
+    @cached_property
+    def latencies(self) -> Mapping[tuple[str, str], Mapping[str, float]]:
+        """Mean and percentiles of every system and stage, in milliseconds."""
+        found = {}
+        for stage in self.stages:
+            timed = evaluate(None, self.timings, LATENCIES, protocol=TimingProtocol(stage=stage))
+            for system, one in timed.systems.items():
+                found[system, stage] = one.mean()
+        return found
+
+    def summary(self) -> Mapping[str, object]:
+        """Return the collection, what was counted, and the best system."""
+        answer = None if self.comparison is None else self.comparison.answer()
+        return {
+            "name": self.name,
+            "collection": self.collection,
+            "documents": self.documents,
+            "queries": self.queries,
+            "training": self.training,
+            "repeats": self.repeats,
+            "best": None if answer is None else answer.best,
+            "failures": self.failures,
+        }
+
+    def tables(self) -> Mapping[str, pa.Table]:
+        """Return a row for each system, times by stage, differences, decisions, tunings, and every query."""
+        builders = {
+            "systems": lambda: tabulate([self._to_record(record) for record in self.systems]),
+            "stages": lambda: tabulate(self._stage_records()),
+        }
+        if self.comparison is not None:
+            builders |= {
+                name: lambda name=name: self.comparison.tables()[name]  # type: ignore[misc,union-attr]
+                for name in ("differences", "means")
+            }
+        for report in self.routing:
+            name = _name_report(report, self.routing)
+            builders[name] = lambda report=report: report.tables()["means"]  # type: ignore[misc]
+        for system, tuning in self.tunings.items():
+            builders[f"tuning {system}"] = lambda tuning=tuning: tuning.tables()["systems"]  # type: ignore[misc]
+        if self.scored is not None:
+            builders["queries"] = lambda: self.scored.tables()["scores"]  # type: ignore[union-attr]
+            builders["timings"] = self.timings.to_arrow
+        return LazyTables(builders)
+
+    def _to_record(self, record: SystemRecord) -> dict[str, Value]:
+        """Return a system in one row: its measures, its mean time in each stage, and what it took to build."""
+        means = {} if self.scored is None or record.failure else self.scored[record.name].mean()
+        total = self.latencies.get((record.name, TOTAL), {})
+        times: dict[str, Value] = {
+            f"{stage}_ms": self.latencies.get((record.name, stage), {}).get("Latency")
+            for stage in self.stages
+        }
+        return {
+            "system": record.name,
+            "stages": record.stages,
+            **{name: None if np.isnan(value) else value for name, value in means.items()},
+            **times,
+            **{
+                f"total_{name}_ms": total.get(f"Latency(p={name[1:]})")
+                for name in ("p50", "p90", "p95", "p99")
+            },
+            "latency_s": None if not total else total["Latency"] / 1000,
+            "dimensions": ", ".join(map(str, record.dimensions)),
+            "untrained": record.untrained,
+            "encode_s": record.encode_seconds,
+            "build_s": record.build_seconds,
+            "failure": record.failure,
+        }
+
+    def _stage_records(self) -> list[dict[str, Value]]:
+        names = ("mean_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms")
+        return [
+            {
+                "system": one.system,
+                "stage": one.stage,
+                "samples": len(one.seconds),
+                **dict(zip(names, self.latencies[one.system, one.stage].values(), strict=True)),
+            }
+            for one in self.times
+        ]
+
+    def answer(self, digits: int = 4) -> str:
+        """Return the best system and what its quality costs in time, in a few sentences."""
+        return " ".join(self._list_answers(digits))
+
+    def _list_answers(self, digits: int) -> Iterator[str]:
+        if self.comparison is not None:
+            yield self.comparison.describe_answer(digits=digits)
+            axes = [scores.measure for scores in find_axes(self.comparison)]
+            if axes:
+                names = self.comparison.pareto_optimal
+                words = join_words([f"{name} ({self._milliseconds(name)})" for name in names])
+                yield f"Pareto-optimal by {join_words([*axes, 'mean latency'])}: {words}."
+        elif self.scored is not None:
+            name, one = next(iter(self.scored.items()))
+            measure, value = next(iter(one.mean().items()))
+            yield f"{name}: {measure} {value:.{digits}f}, {self._milliseconds(name)} a query."
+        if self.failures:
+            yield f"{counted(len(self.failures), 'system')} failed: {join_words(list(self.failures))}."
+
+    def _milliseconds(self, system: str) -> str:
+        return f"{self.latencies[system, TOTAL]['Latency']:.3g} ms"
+
+    def blocks(self, display: Display) -> Iterable[Block]:
+        """Return the answer, scores, times by stage, differences, decisions, tunings and figures."""
+        yield Sentence(self.answer(display.digits))
+        yield Sentence(self._describe())
+        for name, message in self.failures.items():
+            yield Sentence(f"{name} failed: {message}")
+        inner = replace(display, notes=False)
+        if self.comparison is not None:
+            yield from self._show_comparison(self.comparison, inner)
+        elif self.scored is not None:
+            yield from self.scored.blocks(inner)
+        if self.times:
+            yield self._tabulate_times()
+            yield self._draw_times()
+        for report in self.routing:
+            yield Sentence(f"{report.subject.capitalize()}, by {self.evaluations()[0].measures[0]}:")
+            yield from report.blocks(inner)
+        for system, tuning in self.tunings.items():
+            yield Sentence(f"{system}, tuned on {counted(self.training, 'training query')}:")
+            yield from tuning.blocks(inner)
+        if self.scored is not None:
+            yield self._tabulate_systems()
+        if display.notes and self.notes:
+            yield Notes(self.notes)
+
+    def _show_comparison(self, comparison: Comparison, display: Display) -> Iterator[Block]:
+        """Yield means and latency in one table, the trade-off, and the differences: of the first measure, or of all."""
+        yield self._tabulate_means(comparison, display)
+        yield from comparison.charts()[::-1]
+        if display.per_query:
+            yield from query_tables(comparison, display)
+            return
+        tables = list(difference_tables(comparison, display))
+        yield from tables if display.full else tables[:1]
+        if len(tables) > 1 and not display.full:
+            yield Sentence(
+                "Differences in the other measures: `--full`, or the page Leaderboard of the report."
+            )
+
+    def _tabulate_means(self, comparison: Comparison, display: Display) -> Table:
+        """Return a row for each system: every measure, starred where it differs from the baseline, and its latency."""
+        baseline = comparison.baselines[0] if display.marks and len(comparison.baselines) == 1 else None
+
+        def make_cell(system: str, measure: str) -> Estimate:
+            starred = baseline is not None and system != baseline
+            marks = comparison.contrast(system, baseline, measure).stars if starred else ""
+            mean = comparison.mean(system, measure)
+            return make_estimate(mean.mean, mean.interval, marks, bounds=display.intervals)
+
+        rows = tuple(
+            (
+                name,
+                *(make_cell(name, measure) for measure in comparison.measures),
+                _round(self.latencies[name, TOTAL]["Latency"]),
+            )
+            for name in comparison.ranked()
+        )
+        better = {scores.measure: scores.higher_is_better for scores in comparison.scores}
+        stars = (
+            f"Means; against {baseline}, by corrected p: *** < 0.001, ** < 0.01, * < 0.05, ns not significant"
+        )
+        table = Table(
+            ("system", *comparison.measures, "mean ms"),
+            rows,
+            title=None if baseline is None else stars,
+            corner="measure",
+        )
+        return mark_best(table, {**better, "mean ms": False}, digits=display.digits)
+
+    def _describe(self) -> str:
+        learned = f", {self.training:,} more for training" if self.training else ""
+        passes = f", {self.repeats} passes" if self.repeats > 1 else ""
+        return f"{self.collection}: {self.documents:,} documents, {counted(self.queries, 'query')}{learned}{passes}"
+
+    def _tabulate_times(self) -> Table:
+        """Return the mean time of every stage, and percentiles of the total."""
+        parts = [stage for stage in self.stages if stage != TOTAL]
+        rows = []
+        for record in self.systems:
+            total = self.latencies.get((record.name, TOTAL))
+            if total is not None:
+                means = [self.latencies.get((record.name, stage), {}).get("Latency") for stage in parts]
+                rows.append((record.name, *map(_round, means), *map(_round, total.values())))
+        columns = ("system", *parts, "total", "p50", "p90", "p95", "p99")
+        return Table(
+            columns, tuple(rows), title="Milliseconds a query: means by stage, and percentiles of the total"
+        )
+
+    def _tabulate_systems(self) -> Table:
+        """Return what each system consists of, and what it took to build."""
+        rows = tuple(
+            (
+                record.name,
+                record.stages,
+                ", ".join(map(str, record.dimensions)) or None,
+                f"{record.encode_seconds:.1f}" if record.encode_seconds else None,
+                f"{record.build_seconds:.1f}",
+            )
+            for record in self.systems
+            if not record.failure
+        )
+        return Table(("system", "stages", "dimensions", "encoding s", "building s"), rows, title="Systems")
+
+    def _draw_times(self) -> Figure:
+        """Draw the mean time of each stage, end to end, a bar for each system."""
+        records: list[Record] = [
+            {
+                "group": one.system,
+                "name": one.stage,
+                "value": self.latencies[one.system, one.stage]["Latency"],
+            }
+            for one in self.times
+            if one.stage != TOTAL
+        ]
+        return draw_stacked_bars(
+            records,
+            name="stages",
+            title="Where the time of a query goes",
+            value="milliseconds, mean over queries",
+        )
+
+    def charts(self) -> list[Figure]:
+        """Return every figure: means, accuracy against latency, times by stage, confusion matrices."""
+        found = [block for block in self.blocks(Display(notes=False)) if isinstance(block, Figure)]
+        return [*found, *self._draw_measures()]
+
+    def _draw_measures(self) -> Iterator[Figure]:
+        """Draw each measure by itself, a bar for each system, for documents that show one at a time."""
+        if self.scored is None:
+            return
+        for measure in self.scored.measures:
+            bars: list[Record] = [
+                {"group": name, "name": str(measure), "value": found[measure]}
+                for name, found in self.scored.items()
+            ]
+            yield draw_bars(bars, name=f"measure-{measure}", title=str(measure), value="mean")
+
+
+def _round(value: float | None) -> str | None:
+    return None if value is None else f"{value:.3g}"
+
+
+def _name_report(report: RoutingReport, others: Sequence[RoutingReport]) -> str:
+    """Return the name of a report's table: its subject, with the system where there are several."""
+    several = sum(other.subject == report.subject for other in others) > 1
+    return f"{report.subject} {next(iter(report.scored))}" if several else report.subject

@@ -1,0 +1,194 @@
+"""`run_study`: systems in, answers and times of every query out, then everything that follows from them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from judged._arguments import worded
+from judged.errors import JudgedError
+from judged.index.exact import pin_blas
+from judged.store.files import cache_folder
+from judged.studies.answers import Asked, Built
+from judged.studies.collection import Collection
+from judged.studies.collections import list_inputs, read_collection, split_queries
+from judged.studies.learning import Learning
+from judged.studies.plan import PlannedSystem, StudyInputs, plan_systems
+from judged.studies.result import Study
+from judged.studies.scoring import make_study
+from judged.studies.specification import StudySpec, read_study
+from judged.studies.stages.clock import Clock
+from judged.studies.stages.encoders.encoder import EncoderSpec
+from judged.studies.stages.stage import Query, Ranked, Workshop
+from judged.studies.stages.vectors import VectorCache, VectorSpace, encode_collection
+from judged.studies.system import System, Systems
+
+__all__ = ["Progress", "find_cache", "open_study", "run_study"]
+
+SAVE_EVERY = 64
+"""Queries after which the vectors of queries are written to the cache."""
+Progress = Callable[[int, int, str], None]
+"""Called with the queries answered, the number of all, and what is being done."""
+
+
+def open_study(
+    source: str | os.PathLike[str] | Mapping[str, Any] | StudySpec,
+    folder: str | os.PathLike[str],
+    *,
+    collection: Collection | None = None,
+) -> StudyInputs:
+    """Read a study and its collection, unless that is given, and find out what an earlier run finished in the folder."""
+    spec = source if isinstance(source, StudySpec) else read_study(source)
+    files = list_inputs(spec.collection) if collection is None else ()
+    chosen = read_collection(spec.collection) if collection is None else collection
+    training, scored = split_queries(spec, chosen)
+    place = Path(folder)
+    plan = tuple(plan_systems(spec, chosen, place))
+    return StudyInputs(spec, chosen, training, scored, plan, place, files)
+
+
+@worded
+def run_study(
+    study: str | os.PathLike[str] | Mapping[str, Any] | StudySpec | StudyInputs,
+    *,
+    output: str | Path | None = None,
+    cache: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Study:
+    """Run every system of a study on every query, then score, compare and time them.
+
+    `study` is a YAML file, or a dict of the same layout. `output` is a folder: what an earlier run finished there is not
+    done again, and runs and judgments are written to it. `cache` is the file of vectors, by default one for all studies
+    in the user's cache folder. A system that fails does not stop the others: `Study.failures` says why it did.
+
+    >>> study = run_study({
+    ...     "collection": "demo", "systems": [{"name": "bm25", "search": "bm25"}], "measures": ["RR(rel=3)"],
+    ... })  # doctest: +SKIP
+    """
+    with tempfile.TemporaryDirectory(prefix="judged-study-") as temporary:
+        folder = Path(output or temporary)
+        inputs = study if isinstance(study, StudyInputs) else open_study(study, folder)
+        if output is None and inputs.folder == folder:
+            inputs = replace(inputs, temporary=True)
+        # one thread for NumPy: several that wait for each other make the times of single queries depend on the load
+        with closing(VectorCache(find_cache(cache))) as vectors, pin_blas(1, library="openblas"):
+            learning = Learning(inputs)
+            failures = _answer_all(inputs, learning, vectors, Path(temporary), progress)
+        return make_study(inputs, failures, learning)
+
+
+def find_cache(cache: str | Path | None) -> Path:
+    """Return the file of cached vectors: the one named, or one for all studies."""
+    return Path(cache) if cache is not None else cache_folder() / "vectors.sqlite"
+
+
+def _answer_all(
+    inputs: StudyInputs,
+    learning: Learning,
+    cache: VectorCache,
+    temporary: Path,
+    progress: Progress | None,
+) -> dict[str, str]:
+    """Ask every system what it was not asked before; return the failures by system."""
+    counter = _Counter(inputs.done, inputs.total, progress)
+    spaces: dict[bytes, VectorSpace] = {}
+
+    def encode(spec: EncoderSpec) -> VectorSpace:
+        key = msgspec.json.encode(spec)
+        if key not in spaces:
+            spaces[key] = encode_collection(spec, inputs.collection, cache, counter.say)
+            spaces[key].look_up(list(inputs.collection.queries.values()))
+        return spaces[key]
+
+    scratch = temporary / "scratch"
+    scratch.mkdir()
+    workshop = Workshop(inputs.collection, encode, scratch, counter.say)
+    specs = {planned.spec.name: planned.spec for planned in inputs.plan}
+    failures: dict[str, str] = {}
+    with closing(Systems(specs, workshop, depth=inputs.spec.depth, learned=learning.learn)) as systems:
+        for planned in inputs.plan:
+            broken = [part for part in planned.spec.parts if part in failures]
+            if broken:
+                failures[planned.spec.name] = f"it consists of `{broken[0]}`, which failed"
+            elif not planned.finished:
+                try:
+                    _ask_all(systems.build(planned.spec.name), planned, inputs, counter)
+                except JudgedError as error:
+                    hint = f" (hint: {error.hint})" if error.hint else ""
+                    failures[planned.spec.name] = f"{error.message}{hint}"
+    return failures
+
+
+def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counter: _Counter) -> None:
+    """Ask a system every query that is not in its log, in passes, after a warm-up."""
+    planned.log.write_build(_describe_build(system))  # a process that is killed leaves at least this
+    known = {(asked.query, asked.sample) for asked in planned.log.read()}
+    queries = list(inputs.collection.queries.items())
+    for query, text in queries[: inputs.spec.warmup]:
+        system.answer(Query(query, text, Clock(), sample=-1))
+    try:
+        with planned.log.open() as file:
+            for sample in range(inputs.spec.repeats):
+                for query, text in queries:
+                    if (query, sample) in known:
+                        continue
+                    planned.log.add(file, _ask(system, query, text, sample))
+                    counter.count(system.name)
+                    if counter.done % SAVE_EVERY == 0:
+                        _save(system)
+    finally:
+        _save(system)
+        planned.log.write_build(_describe_build(system))
+
+
+def _save(system: System) -> None:
+    for space in system.spaces:
+        space.save()
+
+
+def _ask(system: System, query: str, text: str, sample: int) -> Asked:
+    """Return the answer to a query with its times; where the gate skips it, also what it would have been."""
+    clock = Clock()
+    answer = system.answer(Query(query, text, clock, sample))
+    times = clock.stop()
+    anyway: Ranked | None = None
+    if not answer.retrieved and sample == 0:
+        anyway = system.answer(Query(query, text, Clock(), sample=-1), gated=False).ranked
+    return Asked.record(query, sample, answer, times, anyway)
+
+
+class _Counter:
+    """Counts queries, and passes on what is being done."""
+
+    def __init__(self, done: int, total: int, progress: Progress | None) -> None:
+        self.done, self.total, self._progress = done, total, progress
+
+    def count(self, system: str) -> None:
+        """Count one query of a system."""
+        self.done += 1
+        if self._progress is not None:
+            self._progress(self.done, self.total, system)
+
+    def say(self, what: str, done: int, total: int) -> None:
+        """Pass on what else is being done."""
+        if self._progress is not None:
+            self._progress(self.done, self.total, f"{what}, {done:,} of {total:,}")
+
+
+def _describe_build(system: System) -> Built:
+    """Return what building a system showed, to be kept beside its answers."""
+    return Built(
+        untrained=system.untrained,
+        dimensions=tuple(space.dimensions for space in system.spaces),
+        build_seconds=system.seconds,
+        encode_seconds=sum(space.seconds for space in system.spaces),
+        cached_documents=sum(space.cached for space in system.spaces),
+        notes=tuple(system.notes()),
+    )

@@ -1,0 +1,311 @@
+"""From the answers of a study to its result: runs, scores, comparison, times, and what decisions were worth."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+import numpy as np
+
+from judged.comparison.api import compare
+from judged.comparison.result import Comparison
+from judged.io.write import write_judgments, write_run
+from judged.problem import Note
+from judged.result import Provenance
+from judged.scoring.evaluate import evaluate_many
+from judged.scoring.evaluations import Evaluations
+from judged.studies.answers import make_run
+from judged.studies.learning import Learning
+from judged.studies.plan import PlannedSystem, StudyInputs, describe_stages, list_versions
+from judged.studies.result import StageTimes, Study, SystemRecord
+from judged.studies.routing import RoutingReport, evaluate_routing
+from judged.studies.stages.clock import TOTAL
+from judged.studies.tables import Choices, GateDecisions, Reranking
+from judged.tables.judgments import Judgments
+from judged.tables.run import Run
+from judged.tables.timings import Timings
+from judged.wording import counted
+
+__all__ = ["make_study"]
+
+UNTRAINED = " (untrained)"
+"""What the name of a system with random weights ends with, in every table and chart."""
+
+
+@dataclass(frozen=True)
+class _Answered:
+    """A system that answered every query, and the name under which it is shown."""
+
+    name: str
+    planned: PlannedSystem
+
+
+def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learning) -> Study:
+    """Return the result of a study; `failures` has why systems failed, by name, `learning` what was tuned."""
+    records = [_make_record(planned, failures) for planned in inputs.plan]
+    answered = [
+        _Answered(record.name, planned)
+        for record, planned in zip(records, inputs.plan, strict=True)
+        if not record.failure
+    ]
+    notes = [Note("collection", "info", note) for note in inputs.collection.notes]
+    notes += [
+        Note("failed-system", "warning", f"{record.name} failed: {record.failure}")
+        for record in records
+        if record.failure
+    ]
+    notes += [
+        Note("stage", "info", f"{one.name}: {note}")
+        for one in answered
+        for note in one.planned.log.read_build().notes
+    ]
+    study = Study(
+        name=str(inputs.spec.name),
+        collection=inputs.collection.name,
+        documents=len(inputs.collection.documents),
+        queries=len(inputs.scored),
+        training=len(inputs.training),
+        repeats=inputs.spec.repeats,
+        systems=tuple(records),
+        notes=tuple(notes),
+        provenance=Provenance(inputs=inputs.files, settings=_list_settings(inputs)),
+    )
+    return _score(study, inputs, answered, learning) if answered else study
+
+
+def _make_record(planned: PlannedSystem, failures: Mapping[str, str]) -> SystemRecord:
+    built, spec = planned.log.read_build(), planned.spec
+    marked = built.untrained and "untrained" not in spec.name
+    return SystemRecord(
+        name=f"{spec.name}{UNTRAINED}" if marked else spec.name,
+        stages=describe_stages(spec),
+        untrained=built.untrained,
+        dimensions=built.dimensions,
+        build_seconds=built.build_seconds,
+        encode_seconds=built.encode_seconds,
+        failure=failures.get(spec.name, ""),
+    )
+
+
+def _list_settings(inputs: StudyInputs) -> dict[str, object]:
+    """Return what a study's numbers depend on."""
+    spec = inputs.spec
+    settings = {
+        name: getattr(spec, name)
+        for name in ("depth", "repeats", "warmup", "seed", "test", "correction", "level", "cutoffs")
+    }
+    systems = {planned.spec.name: planned.spec.to_dict() for planned in inputs.plan}
+    return {
+        **settings,
+        "train": list(spec.train) if isinstance(spec.train, tuple) else spec.train,
+        "cutoffs": list(spec.cutoffs),
+        "documents": inputs.collection.digest,
+        "systems": msgspec.to_builtins(systems),
+        "versions": list_versions(),
+    }
+
+
+def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], learning: Learning) -> Study:
+    """Return the study with scores, comparison, times and decisions."""
+    spec = inputs.spec
+    judgments, runs = _make_runs(inputs, answered)
+    scored = evaluate_many(judgments, runs, list(spec.measure_names()), protocol=spec.protocol)
+    times = tuple(_collect_times(answered, set(inputs.scored), spec.repeats))
+    comparison = _compare(inputs, answered, scored, times)
+    tuned = [one for one in answered if one.planned.spec.fuse is not None and one.planned.spec.fuse.tune]
+    notes = scored.notes if comparison is None else comparison.notes
+    return replace(
+        study,
+        scored=scored,
+        comparison=None if comparison is None else replace(comparison, notes=()),
+        times=times,
+        routing=tuple(_score_decisions(inputs, answered, scored)),
+        tunings={one.name: learning.tune(one.planned.spec) for one in tuned},
+        notes=tuple(dict.fromkeys((*study.notes, *notes, *_note_changes(answered)))),
+        provenance=replace(
+            study.provenance,
+            protocols=scored.provenance.protocols,
+            inputs=tuple(dict.fromkeys((*scored.provenance.inputs, *study.provenance.inputs))),
+        ),
+    )
+
+
+def _make_runs(
+    inputs: StudyInputs, answered: Sequence[_Answered]
+) -> tuple[Judgments | str, dict[str, Run | str]]:
+    """Return the judgments of the scored queries and the run of each system on them, or the files they are written to."""
+    wanted = set(inputs.scored)
+    judgments = inputs.judgments.select(wanted)
+    runs = {
+        one.name: make_run(
+            one.name,
+            (
+                (asked.query, asked.documents, asked.scores)
+                for asked in one.planned.log.first_pass()
+                if asked.query in wanted
+            ),
+        )
+        for one in answered
+    }
+    if inputs.temporary:
+        return judgments, dict(runs)
+    folder = inputs.folder / "runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_judgments(judgments, inputs.folder / "judgments.csv", force=True)
+    paths: dict[str, Run | str] = {}
+    for one in answered:
+        path = folder / f"{one.planned.spec.name}.run"
+        write_run(runs[one.name], path, format="trec", force=True)
+        write_run(runs[one.name], folder / f"{one.planned.spec.name}.parquet", force=True)
+        paths[one.name] = str(path)
+    return str(inputs.folder / "judgments.csv"), paths
+
+
+def _collect_times(answered: Sequence[_Answered], wanted: set[str], repeats: int) -> Iterator[StageTimes]:
+    """Yield every time of every stage, on the scored queries, in the order in which they were asked."""
+    for one in answered:
+        queries: dict[str, list[str]] = defaultdict(list)
+        seconds: dict[str, list[float]] = defaultdict(list)
+        seen: set[tuple[str, int]] = set()
+        for asked in one.planned.log.read():
+            key = (asked.query, asked.sample)
+            if asked.query not in wanted or asked.sample >= repeats or key in seen:
+                continue
+            seen.add(key)
+            for stage, nanoseconds in asked.nanoseconds.items():
+                queries[stage].append(asked.query)
+                seconds[stage].append(nanoseconds / 1e9)
+        for stage in sorted(seconds, key=lambda stage: stage == TOTAL):
+            yield StageTimes(one.name, stage, tuple(queries[stage]), np.array(seconds[stage]))
+
+
+def _compare(
+    inputs: StudyInputs, answered: Sequence[_Answered], scored: Evaluations, times: Sequence[StageTimes]
+) -> Comparison | None:
+    if len(answered) < 2:
+        return None
+    spec = inputs.spec
+    baseline = next((one.name for one in answered if one.planned.spec.name == spec.baseline), None)
+    totals = {one.system: one.seconds for one in times if one.stage == TOTAL}
+    return compare(
+        list(scored.values()),
+        baseline=baseline,
+        test=spec.test,
+        correction=spec.correction,
+        level=spec.level,
+        seed=spec.seed,
+        timings=Timings.from_mapping({name: seconds.tolist() for name, seconds in totals.items()}),
+    )
+
+
+def _score_decisions(
+    inputs: StudyInputs, answered: Sequence[_Answered], scored: Evaluations
+) -> Iterator[RoutingReport]:
+    """Yield what routers, gates and rerankers were worth, by the first measure."""
+    shown = {one.planned.spec.name: one.name for one in answered}
+    for one in answered:
+        if one.planned.spec.router is not None:
+            yield _score_router(inputs, one, scored, shown)
+    gated = [one for one in answered if one.planned.spec.gate is not None]
+    if gated:
+        yield evaluate_routing(_collect_gates(inputs, gated), level=inputs.spec.level)
+    reranked = [one for one in answered if one.planned.spec.rerank_specs()]
+    if reranked:
+        yield evaluate_routing(_collect_reranking(inputs, reranked, scored), level=inputs.spec.level)
+
+
+def _score_router(
+    inputs: StudyInputs, one: _Answered, scored: Evaluations, shown: Mapping[str, str]
+) -> RoutingReport:
+    """Return accuracy, regret and balance of a router; the best expert of a query is that of the highest value."""
+    wanted = set(inputs.scored)
+    asked = [found for found in one.planned.log.first_pass() if found.query in wanted and found.experts]
+    experts = {part: scored[shown[part]] for part in one.planned.spec.parts if part in shown}
+    measure = scored.measures[0]
+    choices = Choices.from_columns(
+        [found.query for found in asked],
+        [found.experts[0] for found in asked],
+        ranked=[found.experts for found in asked],
+        quality={
+            part: [found.scores.by_query(measure).get(each.query) for each in asked]
+            for part, found in experts.items()
+        },
+        name=one.name,
+    )
+    return evaluate_routing(choices, level=inputs.spec.level)
+
+
+def _value_lists(
+    inputs: StudyInputs, lists: Mapping[str, Mapping[str, tuple[Sequence[str], Sequence[float]]]]
+) -> dict[str, dict[str, float]]:
+    """Return the value of the first measure on every scored query, for other lists than those of the runs."""
+    spec = inputs.spec
+    runs = {
+        name: make_run(name, ((query, *ranked) for query, ranked in by_query.items()))
+        for name, by_query in lists.items()
+    }
+    found = evaluate_many(
+        inputs.judgments.select(inputs.scored),
+        runs,
+        spec.measure_names()[0],
+        protocol=spec.protocol,
+    )
+    return {name: one.scores.by_query(one.measures[0]) for name, one in found.items()}
+
+
+def _collect_gates(inputs: StudyInputs, gated: Sequence[_Answered]) -> GateDecisions:
+    """Return what gates decided; retrieval is needed where it finds something by the first measure."""
+    wanted = set(inputs.scored)
+    asked = {
+        one.name: [found for found in one.planned.log.first_pass() if found.query in wanted] for one in gated
+    }
+    lists = {
+        name: {each.query: each.anyway or (each.documents, each.scores) for each in found}
+        for name, found in asked.items()
+    }
+    values = _value_lists(inputs, lists)
+    rows = [(name, each) for name, found in asked.items() for each in found]
+    return GateDecisions.from_columns(
+        [each.query for _, each in rows],
+        [each.retrieved for _, each in rows],
+        quality_retrieved=[values[name].get(each.query, 0.0) for name, each in rows],
+        quality_skipped=[0.0] * len(rows),
+        system=[name for name, _ in rows],
+    )
+
+
+def _collect_reranking(inputs: StudyInputs, reranked: Sequence[_Answered], scored: Evaluations) -> Reranking:
+    """Return the first measure before and after the rerankers, on the queries that were retrieved for."""
+    wanted = set(inputs.scored)
+    lists = {
+        one.name: {
+            each.query: each.before
+            for each in one.planned.log.first_pass()
+            if each.query in wanted and each.before is not None
+        }
+        for one in reranked
+    }
+    values = _value_lists(inputs, lists)
+    rows = [(name, query) for name, by_query in lists.items() for query in by_query]
+    after = {name: scored[name].scores.by_query(scored.measures[0]) for name in lists}
+    return Reranking.from_columns(
+        [query for _, query in rows],
+        [values[name].get(query, 0.0) for name, query in rows],
+        [after[name].get(query, 0.0) for name, query in rows],
+        system=[name for name, _ in rows],
+    )
+
+
+def _note_changes(answered: Sequence[_Answered]) -> Iterator[Note]:
+    """Yield a note for each system that answered queries otherwise in a later pass."""
+    for one in answered:
+        first: dict[str, tuple[str, ...]] = {}
+        changed = set()
+        for asked in one.planned.log.read():
+            if first.setdefault(asked.query, asked.documents) != asked.documents:
+                changed.add(asked.query)
+        if changed:
+            message = f"{one.name} answered {counted(len(changed), 'query')} otherwise in a later pass; the first pass counts"
+            yield Note("unsteady", "warning", message)

@@ -1,0 +1,226 @@
+"""Studies in YAML: what may be written, checked before anything is loaded; errors name the place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from judged.errors import BadProtocol, JudgedError, UnknownName
+from judged.io.settings import convert_settings, read_yaml
+from judged.measures.parse import parse_measures
+from judged.studies.system import SystemSpec
+
+__all__ = ["DEMO", "DEMO_STUDY", "CollectionSpec", "StudySpec", "make_schema", "read_study"]
+
+DEMO = "demo"
+"""The name of the built-in collection."""
+DEMO_STUDY = Path(__file__).with_name("demo.yaml")
+"""The study of `judged demo`."""
+SCHEMA_ADDRESS = "https://json-schema.org/draft/2020-12/schema"
+
+
+class CollectionSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the collection is: a folder in BEIR's layout, or three files in any format that judged reads."""
+
+    folder: str | None = None
+    """A BEIR folder: `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`."""
+    documents: str | None = None
+    queries: str | None = None
+    judgments: str | None = None
+    name: str | None = None
+    empty_documents: Literal["error", "skip"] = "error"
+    """What becomes of a document without title and text."""
+    limit: int | None = None
+    """The largest number of queries, taken evenly."""
+
+
+class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A study: a collection, systems, and how they are measured."""
+
+    collection: str | CollectionSpec
+    """`demo`, a folder, or where the files are."""
+    systems: tuple[SystemSpec, ...]
+    name: str | None = None
+    """By default the name of the file."""
+    measures: tuple[str, ...] = ("nDCG@10", "RR", "R@100")
+    """`@k` stands for every cutoff of `cutoffs`."""
+    cutoffs: tuple[int, ...] = ()
+    baseline: str | None = None
+    """The system that the others are compared with; without one, every pair is compared."""
+    test: str = "randomisation"
+    correction: str | None = None
+    level: float = 0.95
+    protocol: str = "trec_eval-9"
+    """The profile of the measures."""
+    depth: int = 100
+    """How many documents a system returns for a query."""
+    repeats: int = 1
+    """Passes over the queries; results are those of the first, times of all."""
+    warmup: int = 3
+    """Queries that are answered before any is timed."""
+    train: float | tuple[str, ...] | None = None
+    """The training queries: a share drawn by the seed, or ids. Systems are scored on the other queries."""
+    seed: int = 0
+
+    def measure_names(self) -> tuple[str, ...]:
+        """Return the measures, with every cutoff in place of `@k`.
+
+        >>> StudySpec(collection="demo", systems=(), measures=("P@k", "RR"), cutoffs=(1, 5)).measure_names()
+        ('P@1', 'P@5', 'RR')
+        """
+        return tuple(
+            f"{name.removesuffix('@k')}@{cutoff}" if name.endswith("@k") else name
+            for name in self.measures
+            for cutoff in (self.cutoffs if name.endswith("@k") else (0,))
+        )
+
+    def order(self) -> list[SystemSpec]:
+        """Return the systems so that each comes after those that it consists of."""
+        specs = {spec.name: spec for spec in self.systems}
+        ordered: dict[str, SystemSpec] = {}
+
+        def visit(name: str, path: tuple[str, ...]) -> None:
+            if name in path:
+                circle = " → ".join((*path[path.index(name) :], name))
+                msg = f"the systems consist of each other in a circle: {circle}"
+                raise BadProtocol(msg)
+            for part in specs[name].parts:
+                visit(part, (*path, name))
+            ordered.setdefault(name, specs[name])
+
+        for name in specs:
+            visit(name, ())
+        return list(ordered.values())
+
+
+def read_study(
+    source: str | os.PathLike[str] | Mapping[str, Any], *, folder: Path | None = None
+) -> StudySpec:
+    """Return the study of a YAML file, or of a dict; everything is checked that can be without loading a model.
+
+    Paths in a file are relative to it; `folder` is where those of a dict are.
+    """
+    if isinstance(source, Mapping):
+        content, name, base = dict(source), "study", folder or Path()
+    else:
+        path = Path(source)
+        content, name, base = read_yaml(path), str(path), path.parent
+    if not isinstance(content, Mapping):
+        got = "is empty" if content is None else f"holds a {type(content).__name__}"
+        msg = f"{name} {got}, expected `collection` and `systems`"
+        raise BadProtocol(msg)
+    spec = convert_settings(_resolve_models(dict(content), base), StudySpec, name)
+    for place, error in _find_faults(spec):
+        msg = f"{name}: `{place}`: {error.message}"
+        raise BadProtocol(msg, hint=error.hint) from error
+    if spec.name is None:
+        title = "study" if isinstance(source, Mapping) else Path(source).stem
+        spec = msgspec.structs.replace(spec, name=title)
+    return msgspec.structs.replace(spec, collection=_resolve(spec.collection, base))
+
+
+def _find_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
+    """Yield what is wrong with a study, with its place."""
+    names = [system.name for system in spec.systems]
+    if not names:
+        yield "systems", BadProtocol("is empty, expected one system or more")
+    for number, system in enumerate(spec.systems):
+        yield from _find_system_faults(system, number, names, trained=spec.train is not None)
+    try:
+        spec.order()
+    except KeyError:
+        pass  # a part that does not exist, reported above
+    except JudgedError as error:
+        yield "systems", error
+    if spec.baseline is not None and spec.baseline not in names:
+        yield "baseline", UnknownName("system", spec.baseline, names)
+    yield from _find_bad_numbers(spec)
+    yield from _find_measure_faults(spec)
+
+
+def _find_system_faults(
+    system: SystemSpec, number: int, names: Sequence[str], *, trained: bool
+) -> Iterator[tuple[str, JudgedError]]:
+    """Yield what is wrong with one system of several."""
+    place = f"systems[{number}]"
+    try:
+        system.check()
+    except JudgedError as error:
+        yield place, error
+        return
+    if names.index(system.name) != number:
+        yield f"{place}.name", BadProtocol(f"`{system.name}` is the name of another system")
+    for part in system.parts:
+        if part not in names:
+            way = next(way for way in ("fuse", "router", "base") if getattr(system, way) is not None)
+            yield f"{place}.{way}", UnknownName("system", part, names)
+    if system.learns and not trained:
+        hint = "add `train: 0.3` to the study: a share of the queries, which are then not scored"
+        yield place, BadProtocol("learns from training queries, and there are none", hint=hint)
+
+
+def _find_measure_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
+    if any(name.endswith("@k") for name in spec.measures) and not spec.cutoffs:
+        hint = "for example `cutoffs: [1, 5, 10]`"
+        yield "cutoffs", BadProtocol("is missing, and a measure has `@k`", hint=hint)
+        return
+    try:
+        parse_measures(list(spec.measure_names()))
+    except JudgedError as error:
+        yield "measures", error
+
+
+def _find_bad_numbers(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
+    for name, least in (("depth", 1), ("repeats", 1), ("warmup", 0)):
+        if getattr(spec, name) < least:
+            yield name, BadProtocol(f"is {getattr(spec, name)}, expected a whole number from {least}")
+    for cutoff in spec.cutoffs:
+        if cutoff < 1:
+            yield "cutoffs", BadProtocol(f"has {cutoff}, expected whole numbers from 1")
+    if isinstance(spec.train, float) and not 0 < spec.train < 1:
+        yield "train", BadProtocol(f"is {spec.train:g}, expected a share above 0 and below 1")
+    if not 0 < spec.level < 1:
+        yield "level", BadProtocol(f"is {spec.level:g}, expected a number between 0 and 1")
+    collection = spec.collection
+    if isinstance(collection, CollectionSpec):
+        files = (collection.documents, collection.queries, collection.judgments)
+        if (collection.folder is None) == (None in files):
+            hint = "`documents`, `queries` and `judgments`, or `folder` alone"
+            yield "collection", BadProtocol("names neither a folder nor all three files", hint=hint)
+
+
+def _resolve(collection: str | CollectionSpec, base: Path) -> CollectionSpec | str:
+    """Return the collection with paths that do not depend on the current folder."""
+    if collection == DEMO:
+        return DEMO
+    if isinstance(collection, str):
+        return CollectionSpec(folder=str(base / collection))
+    files = {
+        name: str(base / path)
+        for name in ("folder", "documents", "queries", "judgments")
+        if (path := getattr(collection, name)) is not None
+    }
+    return msgspec.structs.replace(collection, **files)
+
+
+def _resolve_models(content: Any, base: Path) -> Any:
+    """Return the content with every `model` that is a folder beside the study named by its path."""
+    if isinstance(content, list):
+        return [_resolve_models(item, base) for item in content]
+    if not isinstance(content, dict):
+        return content
+    return {
+        key: str((base / value).resolve())
+        if key == "model" and isinstance(value, str) and (base / value).is_dir()
+        else _resolve_models(value, base)
+        for key, value in content.items()
+    }
+
+
+def make_schema() -> dict[str, Any]:
+    """Return the JSON schema of studies, for the completion of editors."""
+    return {"$schema": SCHEMA_ADDRESS, "title": "A study of judged", **msgspec.json.schema(StudySpec)}

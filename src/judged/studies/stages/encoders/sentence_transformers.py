@@ -1,0 +1,98 @@
+"""Models of sentence-transformers, which bring their pooling, their prompts and their limits of length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+import numpy as np
+
+from judged._optional import need
+from judged.studies.stages.encoders.encoder import EncoderSpec
+from judged.studies.stages.encoders.models import ModelFolder, find_model, find_versions, load_quietly
+from judged.studies.stages.stage import Matrix, StageFailed, Vector
+
+__all__ = ["SentenceTransformers"]
+
+
+class SentenceTransformers(EncoderSpec, tag="sentence-transformers", frozen=True, kw_only=True):
+    """A model of sentence-transformers."""
+
+    extra: ClassVar[str] = "encoders"
+
+    model: str
+    """A folder, a hub id, or `package:NAME/FOLDER`."""
+    revision: str | None = None
+    """Branch, tag or commit of the hub."""
+    device: str = "cpu"
+    max_length: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """Tokens that are read of a text, if other than the model says; what follows is cut off."""
+    query_prefix: str | None = None
+    """Written before a query; by default the model's own prompt for queries."""
+    document_prefix: str | None = None
+    """Written before a document; by default the model's own prompt for documents."""
+    normalise: bool = False
+    """Whether vectors are scaled to length 1, if the model does not do so itself."""
+
+    def load(self, documents: Sequence[str]) -> SentenceTransformersEncoder:
+        """Load the model."""
+        del documents
+        library = need("sentence_transformers", extra=self.extra, needed_by=f"the encoder `{self.type}`")
+        folder = find_model(self.model, revision=self.revision, extra=self.extra)
+        if not (folder.path / "modules.json").is_file():  # one would be made up, with mean pooling
+            msg = f"the model `{self.model}` is not one of sentence-transformers: {folder.path} has no `modules.json`"
+            raise StageFailed(msg, hint="the type `transformers` takes other models, with `pooling`")
+        try:
+            with load_quietly():
+                network = library.SentenceTransformer(
+                    str(folder.path), device=self.device, local_files_only=True
+                )
+        except Exception as error:
+            raise folder.fail(error) from error
+        if self.max_length is not None:
+            network.max_seq_length = self.max_length
+        return SentenceTransformersEncoder(self, network.eval(), folder)
+
+
+@dataclass(eq=False)
+class SentenceTransformersEncoder:
+    """A loaded model."""
+
+    spec: SentenceTransformers
+    network: Any
+    folder: ModelFolder
+
+    untrained: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        self.identity = {
+            "model": self.folder.identity,
+            **find_versions("torch", "transformers", "tokenizers", "sentence-transformers"),
+        }
+
+    @cached_property
+    def dimensions(self) -> int:
+        """The length of its vectors; not every model states it."""
+        return len(self.encode_query("dimensions"))
+
+    def encode_documents(self, texts: Sequence[str]) -> Matrix:
+        """Return the vectors of documents."""
+        return self._encode(self.network.encode_document, texts, self.spec.document_prefix)
+
+    def encode_query(self, text: str) -> Vector:
+        """Return the vector of a query."""
+        vector: Vector = self._encode(self.network.encode_query, [text], self.spec.query_prefix)[0]
+        return vector
+
+    def _encode(self, encode: Any, texts: Sequence[str], prefix: str | None) -> Matrix:
+        found = encode(
+            list(texts),
+            prompt=prefix,
+            batch_size=max(1, len(texts)),
+            normalize_embeddings=self.spec.normalise,
+            show_progress_bar=False,
+        )
+        return np.asarray(found, dtype=np.float32)

@@ -1,0 +1,46 @@
+"""Functions and objects that users bring: imported by their place, called, and their failures put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from judged.errors import JudgedError
+from judged.plugins import import_object
+from judged.studies.stages.stage import StageFailed
+
+__all__ = ["call", "import_stage", "load_callable", "load_object"]
+
+GROUP = "judged.stages"
+"""The entry points under which packages announce stages: encoders, retrievers, rerankers, routers, skip policies."""
+
+
+def import_stage(place: str, *, kind: str) -> Any:
+    """Return the object of a "module:attribute", or of the name that a package announces."""
+    return import_object(place, kind=kind, group=GROUP)
+
+
+def load_object(place: str, settings: Mapping[str, Any], *, kind: str) -> Any:
+    """Return the object of a place; with settings, or if it is a class, what it returns when called with them."""
+    found = import_stage(place, kind=kind)
+    return call(found, place, **settings) if settings or isinstance(found, type) else found
+
+
+def load_callable(place: str, settings: Mapping[str, Any], *, kind: str) -> Any:
+    """Return the object of a place, as `load_object` does; raise `StageFailed` if it cannot be called."""
+    found = load_object(place, settings, kind=kind)
+    if not callable(found):
+        msg = f"`{place}` is an object of type {type(found).__name__}, expected a callable"
+        raise StageFailed(msg)
+    return found
+
+
+def call(function: Any, place: str, /, *arguments: Any, **settings: Any) -> Any:
+    """Return what a user's function returns; whatever it raises becomes `StageFailed` with its words."""
+    try:
+        return function(*arguments, **settings)
+    except JudgedError:
+        raise
+    except Exception as error:
+        msg = f"`{place}` failed: {type(error).__name__}: {error}"
+        raise StageFailed(msg) from error

@@ -1,0 +1,218 @@
+"""Existing systems behind an address: any endpoint that answers with JSON, and `_search` of Elasticsearch and OpenSearch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+from urllib.parse import quote, urlencode, urlsplit
+
+import msgspec
+
+from judged.studies.stages.retrievers.connection import Connection, check_address
+from judged.studies.stages.retrievers.retriever import Found, RetrieveSpec, read_id, read_score
+from judged.studies.stages.stage import StageFailed
+
+__all__ = ["Elasticsearch", "Http", "fill_template"]
+
+_PLACEHOLDER = re.compile(r"\{(query|depth)\}")
+_UP_TO_LIST = re.compile(r"\$[^*]*?(?=\[\*\]|\.\*)")
+"""The part of a JSONPath before its first wildcard: the list of results."""
+_IDS, _SCORES = "$.hits.hits[*]._id", "$.hits.hits[*]._score"
+
+
+class EndpointSpec(RetrieveSpec, frozen=True, kw_only=True):
+    """What systems behind an address have in common."""
+
+    url: str
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    secrets: dict[str, str] = msgspec.field(default_factory=dict)
+    """Headers whose value is a secret: the name of the environment variable that has it."""
+    timeout: Annotated[float, msgspec.Meta(gt=0)] = 30.0
+    """Seconds to wait for an answer, from the request to its last byte."""
+    attempts: Annotated[int, msgspec.Meta(ge=1)] = 4
+    """How often a request is sent that fails in passing: status 429 or 5xx, no connection, no answer in time."""
+
+    def connect(self) -> Connection:
+        """Return the connection; nothing is sent."""
+        return Connection(
+            self.url,
+            headers=self.headers,
+            secrets=self.secrets,
+            timeout=self.timeout,
+            attempts=self.attempts,
+        )
+
+
+class Http(EndpointSpec, frozen=True, kw_only=True, tag="http"):
+    """Any endpoint that answers with JSON.
+
+    In `body` and `parameters`, `{query}` and `{depth}` stand for the text of the query and the number of results. They
+    are put into values, before these are written as JSON or into the address, so that no query can change the request.
+    """
+
+    method: Literal["GET", "POST", "PUT"] = "POST"
+    parameters: dict[str, str] = msgspec.field(default_factory=dict)
+    """What is added to the address: `q: "{query}"`."""
+    body: Any = None
+    """The JSON to send; a value that is `{depth}` and nothing else becomes a number."""
+    ids: str = "$[*].id"
+    """JSONPath (RFC 9535) to the ids of documents in the answer, the best first."""
+    scores: str | None = None
+    """JSONPath to their scores, one for each id; None: the order is all there is."""
+
+    def __post_init__(self) -> None:
+        check_address(self.url, self.headers)
+        for path in (self.ids, self.scores or "$"):
+            _compile(path)
+        if "{query}" not in _list_texts([self.body, self.parameters]):
+            raise ValueError("neither `body` nor `parameters` has `{query}`")
+
+    def open(self) -> _HttpSource:
+        """Connect, and compile the paths."""
+        return _HttpSource(self.connect(), self)
+
+
+class Elasticsearch(EndpointSpec, frozen=True, kw_only=True, tag="elasticsearch"):
+    """`_search` of Elasticsearch or OpenSearch: `match` on one field, `multi_match` on several, or a body of one's own."""
+
+    index: str
+    field: str | tuple[str, ...] = "text"
+    body: dict[str, Any] | None = None
+    """The body of the request, with `{query}` and `{depth}`; None makes it of `field`."""
+
+    def __post_init__(self) -> None:
+        check_address(self.url, self.headers)
+        if self.body is not None and "{query}" not in _list_texts(self.body):
+            raise ValueError("`body` has no `{query}`")
+
+    def open(self) -> _HttpSource:
+        """Connect to the index."""
+        if self.body is not None:
+            body = self.body
+        else:
+            several = not isinstance(self.field, str)
+            asked: dict[str, Any] = (
+                {"multi_match": {"query": "{query}", "fields": list(self.field)}}
+                if several
+                else {"match": {self.field: {"query": "{query}"}}}
+            )
+            body = {"query": asked, "size": "{depth}", "_source": False}
+        address = f"{self.url.rstrip('/')}/{quote(self.index, safe=',*')}/_search"
+        spec = Http(
+            url=address,
+            headers=self.headers,
+            secrets=self.secrets,
+            timeout=self.timeout,
+            attempts=self.attempts,
+            body=body,
+            ids=_IDS,
+            scores=_SCORES,
+        )
+        return _HttpSource(spec.connect(), spec, _check_whole)
+
+
+class _HttpSource:
+    def __init__(
+        self,
+        connection: Connection,
+        spec: Http,
+        check: Callable[[Any, str], None] = lambda _answer, _url: None,
+    ) -> None:
+        self._connection, self._spec, self._check = connection, spec, check
+        self._ids = _compile(spec.ids)
+        self._scores = None if spec.scores is None else _compile(spec.scores)
+        found = _UP_TO_LIST.match(spec.ids)
+        self._list = None if found is None else _compile(found[0])
+        self.notes, self.close = connection.notes, connection.close
+
+    def find(self, text: str, depth: int) -> list[Found]:
+        """Send the query, and read ids and scores of the answer."""
+        spec = self._spec
+        answer = self._connection.ask(
+            spec.method, target=self._make_target(text, depth), body=fill_template(spec.body, text, depth)
+        )
+        self._check(answer, spec.url)
+        ids = self._ids.findall(answer)
+        documents = [read_id(one, spec.url) for one in ids]
+        scores = [None] * len(ids) if self._scores is None else self._scores.findall(answer)
+        if not ids and not self._is_empty(answer):
+            shown = str(answer)[:80]
+            msg = f"{spec.url} answered without anything at `{spec.ids}`: `{shown}`"
+            raise StageFailed(msg, hint="`ids` is the JSONPath to the ids of documents")
+        if len(scores) != len(documents):
+            msg = f"{spec.url} answered with {len(documents)} ids and {len(scores)} scores, expected as many"
+            raise StageFailed(msg, hint=f"`ids` is `{spec.ids}`, `scores` is `{spec.scores}`")
+        return [
+            (document, read_score(score, document, spec.url))
+            for document, score in zip(documents, scores, strict=True)
+        ]
+
+    def _is_empty(self, answer: Any) -> bool:
+        """Return whether an answer without ids is one without results, and not one of another form."""
+        if self._list is None:
+            return isinstance(answer, list | dict) and not _has_items(answer)
+        return self._list.findall(answer) in ([[]], [None])
+
+    def _make_target(self, text: str, depth: int) -> str:
+        parts = urlsplit(self._spec.url)
+        plain = text.encode("utf-8", "replace").decode()  # half of a surrogate pair cannot be sent
+        filled = fill_template(self._spec.parameters, plain, depth)
+        asked = "&".join(part for part in (parts.query, urlencode(filled)) if part)
+        return f"{parts.path or '/'}?{asked}" if asked else parts.path or "/"
+
+
+def fill_template(template: Any, text: str, depth: int) -> Any:
+    """Return a template with `{query}` and `{depth}` filled in, in texts at any depth; keys stay as they are.
+
+    >>> fill_template({"q": {"match": "{query}"}, "size": "{depth}"}, 'a "b" {depth}', 10)
+    {'q': {'match': 'a "b" {depth}'}, 'size': 10}
+    """
+    if isinstance(template, Mapping):
+        return {key: fill_template(value, text, depth) for key, value in template.items()}
+    if isinstance(template, list | tuple):
+        return [fill_template(value, text, depth) for value in template]
+    if template == "{depth}":
+        return depth
+    if isinstance(template, str):
+        return _PLACEHOLDER.sub(lambda found: text if found[1] == "query" else str(depth), template)
+    return template
+
+
+def _list_texts(value: Any) -> str:
+    """Return all texts of a template, one to a line."""
+    if isinstance(value, Mapping):
+        return "\n".join(map(_list_texts, value.values()))
+    if isinstance(value, list | tuple):
+        return "\n".join(map(_list_texts, value))
+    return value if isinstance(value, str) else ""
+
+
+def _check_whole(answer: Any, url: str) -> None:
+    """Raise `StageFailed` if Elasticsearch ran out of time, or could not search every shard."""
+    if not isinstance(answer, Mapping):
+        return
+    shards = answer.get("_shards")
+    failed = shards.get("failed", 0) if isinstance(shards, Mapping) else 0
+    if failed or answer.get("timed_out") is True:
+        why = f"{failed} of its shards failed" if failed else "it ran out of time"
+        msg = f"{url} searched part of the index only: {why}"
+        raise StageFailed(msg)
+
+
+def _has_items(answer: Any) -> bool:
+    """Return whether a list with something in it is anywhere in an answer."""
+    if isinstance(answer, Mapping):
+        return any(map(_has_items, answer.values()))
+    return isinstance(answer, list) and bool(answer)
+
+
+def _compile(path: str) -> Any:
+    """Return a compiled JSONPath; raise `ValueError` for what is none."""
+    import jsonpath
+
+    try:
+        return jsonpath.compile(path)
+    except jsonpath.JSONPathError as error:
+        msg = f"`{path}` is not a JSONPath: {error}"
+        raise ValueError(msg) from None

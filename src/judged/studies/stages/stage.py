@@ -1,0 +1,176 @@
+"""The seam of retrieval: what a stage is, and what flows from one to the next.
+
+    Query ──▶ gate ──▶ router ──▶ search ──▶ fuse ──▶ rerank ──▶ Ranked
+
+A stage is declared by a `StageSpec`: its fields are its settings, which a study reads from YAML, and its tag is the
+`type` that users write. A spec is a value; `build(workshop)` turns it into the object that answers queries, with a
+model loaded or an index built. Stages neither touch the clock nor know the system that they are part of; they raise
+`StageFailed`, and the system adds its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from judged.errors import JudgedError
+from judged.studies.stages.clock import Clock
+from judged.tables.nested import keep_order
+
+if TYPE_CHECKING:
+    from judged.studies.collection import Collection
+    from judged.studies.stages.encoders.encoder import EncoderSpec
+    from judged.studies.stages.vectors import VectorSpace
+
+__all__ = [
+    "Matrix",
+    "Query",
+    "Ranked",
+    "Reranker",
+    "Searcher",
+    "StageFailed",
+    "StageSpec",
+    "Vector",
+    "Workshop",
+    "hash_source",
+]
+
+Vector: TypeAlias = NDArray[np.float32]
+Matrix: TypeAlias = NDArray[np.float32]
+"""Vectors as rows."""
+
+
+class StageFailed(JudgedError, RuntimeError):
+    """A stage that could not be built, or could not answer a query."""
+
+    def __init__(self, message: str, *, hint: str | None = None, stage: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.stage = stage
+        """The stage within another one that failed, such as `embedding` within `retrieval`."""
+
+
+class StageSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
+    """A stage as a study declares it."""
+
+    extra: ClassVar[str] = ""
+    """The extra that brings what the stage needs; empty: none is needed."""
+    needs_vectors: ClassVar[bool] = False
+    """Whether it compares vectors, so that it, or the system, needs an encoder."""
+
+    @property
+    def type(self) -> str:
+        """The name that users write."""
+        return str(self.__struct_config__.tag)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every setting, defaults included, as plain data: what the stage's results depend on."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The results of one query: ids of documents, best first, and their scores."""
+
+    documents: tuple[str, ...] = ()
+    scores: tuple[float, ...] = ()
+
+    @classmethod
+    def sort(cls, pairs: Iterable[tuple[str, float]], depth: int | None = None) -> Ranked:
+        """Return documents by score, the highest first; of equal ones the first stays first.
+
+        >>> Ranked.sort([("a", 1.0), ("b", 2.0), ("c", 2.0)], depth=2)
+        Ranked(documents=('b', 'c'), scores=(2.0, 2.0))
+        """
+        ordered = sorted(pairs, key=lambda pair: -pair[1])[:depth]
+        return cls(tuple(document for document, _ in ordered), tuple(float(score) for _, score in ordered))
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __iter__(self) -> Iterator[tuple[str, float]]:
+        return zip(self.documents, self.scores, strict=True)
+
+    def in_order(self) -> Ranked:
+        """Return the same results with scores that fall along the list, so that a run keeps its order."""
+        return Ranked(self.documents, tuple(keep_order(self.scores)))
+
+    def cut(self, depth: int) -> Ranked:
+        """Return the first results."""
+        return Ranked(self.documents[:depth], self.scores[:depth])
+
+
+@dataclass(slots=True)
+class Query:
+    """A query on its way through a system: its text, its vectors, and the clock that times its stages."""
+
+    id: str
+    text: str
+    clock: Clock = field(default_factory=Clock)
+    sample: int = 0
+    """Which pass over the queries this is, from 0; −1 is the warm-up."""
+    vectors: dict[int, Vector] = field(default_factory=dict)
+    """Its vector in each space, by the identity of the space."""
+
+    def embed(self, space: VectorSpace) -> Vector:
+        """Return the query's vector in a space: encoded once, whichever stages ask for it, as the stage `embedding`."""
+        if id(space) not in self.vectors:
+            self.vectors[id(space)] = space.embed(self)
+        return self.vectors[id(space)]
+
+
+class Searcher(Protocol):
+    """What searches a collection."""
+
+    def search(self, query: Query, depth: int) -> Ranked:
+        """Return the best documents of the collection."""
+        ...
+
+
+class Reranker(Protocol):
+    """What puts results into another order."""
+
+    def rerank(self, query: Query, ranked: Ranked) -> Ranked:
+        """Return the same documents, or some of them, best first."""
+        ...
+
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Workshop:
+    """What stages are built with: the collection, the vectors of its documents, and a folder for files."""
+
+    collection: Collection
+    encode: Callable[[EncoderSpec], VectorSpace]
+    """Returns the collection in the space of an encoder; each is encoded once."""
+    folder: Path
+    """Where stages may write files; removed at the end."""
+    progress: Progress = lambda _what, _done, _total: None
+
+    def texts(self, documents: Sequence[str]) -> list[str]:
+        """Return the texts of documents; raise `StageFailed` for one that the collection does not have."""
+        try:
+            return [self.collection.texts[self.collection.row(document)] for document in documents]
+        except KeyError as error:
+            msg = f"document `{error.args[0]}` is not in the collection, so there is no text to rank it by"
+            raise StageFailed(msg) from None
+
+
+def hash_source(thing: object) -> str:
+    """Return a hash of the file that defines an object, so that its results are forgotten when it changes."""
+    module = sys.modules.get(getattr(thing, "__module__", None) or type(thing).__module__)
+    path = getattr(module, "__file__", None)
+    if path is None or not Path(path).is_file():
+        return ""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

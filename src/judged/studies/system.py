@@ -1,0 +1,453 @@
+"""Systems: stages put together, from a query's text to ranked documents.
+
+A system finds documents in one of five ways, and what follows is the same for all:
+
+    search      the collection, by words or by the vectors of `encoder`
+    retriever   a system that exists already: an object, or an endpoint
+    fuse        the results of other systems, fused
+    router      chooses among other systems, the experts
+    base        the results of another system
+
+    gate ──▶ search | retriever | fuse | router | base ──▶ rerank, rerank, … ──▶ the first `depth`
+
+Systems that are part of others are run live, so that times are those of the whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from time import perf_counter
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from judged.errors import BadProtocol, JudgedError, UnknownName
+from judged.index.engine import ENGINES
+from judged.studies.candidates import collect_ranked
+from judged.studies.fusion import Fusion
+from judged.studies.stages.encoders import ENCODERS, Encoders
+from judged.studies.stages.encoders.encoder import EncoderSpec
+from judged.studies.stages.rerankers import RERANKERS, Rerankers
+from judged.studies.stages.rerankers.reranker import RerankSpec
+from judged.studies.stages.retrievers import Retrievers
+from judged.studies.stages.routers import Router, Routers
+from judged.studies.stages.searchers import SEARCHERS, Searchers
+from judged.studies.stages.searchers.index import VectorIndex
+from judged.studies.stages.searchers.searcher import SearchSpec
+from judged.studies.stages.skip_policies import GATES, Gate, Gates, GateSpec
+from judged.studies.stages.stage import Query, Ranked, Reranker, Searcher, StageFailed, StageSpec, Workshop
+from judged.studies.stages.vectors import VectorSpace
+
+__all__ = ["Answer", "FuseSpec", "Learned", "System", "SystemFailed", "SystemSpec", "Systems", "TuneSpec"]
+
+T = TypeVar("T")
+S = TypeVar("S", bound=StageSpec)
+
+FUSION = "fusion"
+"""The stage in which the results of systems are fused."""
+WAYS = ("search", "retriever", "fuse", "router", "base")
+"""The settings of which a system has exactly one."""
+_NAME = re.compile(r"\w[\w .+()=,@-]{0,79}")
+
+
+class SystemFailed(StageFailed):
+    """A system that failed: the error names it, the stage and the query."""
+
+    def __init__(self, system: str, stage: str, error: Exception, query: str | None = None) -> None:
+        asked = "" if query is None else f", query `{query}`"
+        known = isinstance(error, JudgedError)
+        what = error.message if isinstance(error, JudgedError) else f"{type(error).__name__}: {error}"
+        super().__init__(
+            f"system `{system}`, stage `{stage}`{asked}: {what}",
+            hint=error.hint if known else None,  # type: ignore[attr-defined]
+        )
+        self.system, self.stage, self.query = system, stage, query
+
+
+class TuneSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the weights of a fusion are tuned, on the training queries of the study."""
+
+    measure: str | None = None
+    """By default the first measure of the study."""
+    search: Literal["grid", "swarm"] = "grid"
+    step: float = 0.1
+    particles: int = 16
+    iterations: int = 20
+
+
+class FuseSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A fusion of other systems."""
+
+    of: tuple[str, ...]
+    """The names of the systems."""
+    method: str = "rrf"
+    normalisation: str | None = None
+    weights: dict[str, float] | None = None
+    parameters: dict[str, float] = {}
+    """Those of the method, such as `k` of `rrf`."""
+    tune: TuneSpec | None = None
+    stage: str = FUSION
+
+    def choose(self) -> Fusion:
+        """Return the fusion; raise an error for a method, normalisation or parameter that does not exist."""
+        return Fusion.choose(self.method, normalisation=self.normalisation, **self.parameters)
+
+
+class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A system as a study declares it; a stage without settings may be given by its type alone."""
+
+    name: str
+    encoder: str | Encoders | None = None
+    search: str | Searchers | None = None
+    retriever: Retrievers | None = None
+    fuse: FuseSpec | None = None
+    router: Routers | None = None
+    base: str | None = None
+    gate: str | Gates | None = None
+    rerank: str | Rerankers | tuple[str | Rerankers, ...] | None = None
+    depth: int | None = None
+    """How many documents it returns; by default the depth of the study."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the systems that it consists of."""
+        if self.fuse is not None:
+            return self.fuse.of
+        if self.router is not None:
+            return self.router.names
+        return () if self.base is None else (self.base,)
+
+    @property
+    def learns(self) -> bool:
+        """Whether something in it is learned from training queries."""
+        return (self.fuse is not None and self.fuse.tune is not None) or (
+            self.router is not None and self.router.needs_training
+        )
+
+    def encoder_spec(self) -> EncoderSpec | None:
+        """Return the declaration of its encoder."""
+        found: EncoderSpec | None = _expand(self.encoder, ENCODERS, "encoder")
+        return found
+
+    def search_spec(self) -> SearchSpec | None:
+        """Return the declaration of its searcher; the name of an engine is that of a vector index."""
+        if isinstance(self.search, str) and (self.search in ENGINES or ":" in self.search):
+            return VectorIndex(engine=self.search)
+        if isinstance(self.search, str) and self.search not in SEARCHERS:
+            raise UnknownName("searcher", self.search, [*SEARCHERS, *ENGINES])
+        found: SearchSpec | None = _expand(self.search, SEARCHERS, "searcher")
+        return found
+
+    def gate_spec(self) -> GateSpec | None:
+        """Return the declaration of its gate."""
+        found: GateSpec | None = _expand(self.gate, GATES, "gate")
+        return found
+
+    def rerank_specs(self) -> tuple[RerankSpec, ...]:
+        """Return the declarations of its rerankers, in order."""
+        some = self.rerank if isinstance(self.rerank, tuple) else (self.rerank,)
+        return tuple(_expand(one, RERANKERS, "reranker") for one in some if one is not None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every setting that results depend on, defaults included, without the name."""
+        stages: dict[str, StageSpec | None] = {
+            "encoder": self.encoder_spec(),
+            "search": self.search_spec(),
+            "retriever": self.retriever,
+            "router": self.router,
+            "gate": self.gate_spec(),
+        }
+        return {
+            **{name: stage.to_dict() for name, stage in stages.items() if stage is not None},
+            "rerank": [stage.to_dict() for stage in self.rerank_specs()],
+            "fuse": msgspec.to_builtins(self.fuse),
+            "base": self.base,
+            "depth": self.depth,
+        }
+
+    def check(self) -> None:
+        """Raise an error for settings that contradict each other; nothing is loaded or built."""
+        if not _NAME.fullmatch(self.name):
+            msg = f"`name` is `{self.name}`, expected up to 80 letters, digits, blanks and . + ( ) = , @ -"
+            raise BadProtocol(msg)
+        ways = [way for way in WAYS if getattr(self, way) is not None]
+        if len(ways) != 1:
+            got = " and ".join(f"`{way}`" for way in ways) or "none"
+            hint = f"a system has one of {', '.join(f'`{way}`' for way in WAYS)}"
+            msg = f"it has {got} of the ways to find documents, expected one"
+            raise BadProtocol(msg, hint=hint)
+        self.encoder_spec()
+        stages: list[tuple[str, StageSpec | None]] = [
+            ("search", self.search_spec()),
+            ("router", self.router),
+            ("gate", self.gate_spec()),
+            *(("rerank", stage) for stage in self.rerank_specs()),
+        ]
+        for way, stage in stages:
+            if stage is not None and stage.needs_vectors and not (self.encoder or _own_encoder(stage)):
+                msg = f"`{way}` is `{stage.type}`, which compares vectors, and there is no `encoder`"
+                raise BadProtocol(msg)
+        if self.fuse is not None:
+            self._check_fusion(self.fuse)
+        if self.depth is not None and self.depth < 1:
+            msg = f"`depth` is {self.depth}, expected a whole number from 1"
+            raise BadProtocol(msg)
+
+    def _check_fusion(self, fuse: FuseSpec) -> None:
+        fusion = fuse.choose()
+        if len(set(fuse.of)) != len(fuse.of) or len(fuse.of) < 2:
+            msg = f"`fuse.of` has {', '.join(fuse.of) or 'nothing'}, expected two or more different systems"
+            raise BadProtocol(msg)
+        if fuse.tune is None:
+            fusion.check_weights(fuse.weights, fuse.of)
+        elif fuse.weights is not None:
+            msg = "`fuse` has both `weights` and `tune`, expected one of them"
+            raise BadProtocol(msg)
+
+
+def _own_encoder(stage: StageSpec) -> EncoderSpec | None:
+    """Return the encoder that a stage has for itself."""
+    found: EncoderSpec | None = getattr(stage, "encoder", None)
+    return found
+
+
+def _expand(stage: str | S | Any | None, known: Mapping[str, type[S]], kind: str) -> Any:
+    """Return the stage of a type's name, with its defaults."""
+    if not isinstance(stage, str):
+        return stage
+    if stage not in known:
+        raise UnknownName(kind, stage, list(known))
+    try:
+        return known[stage]()
+    except TypeError as error:
+        msg = f"`{stage}` needs settings: {error}"
+        raise BadProtocol(msg, hint=f"write `{{type: {stage}, …}}`") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a system returned for a query, and what it decided on the way."""
+
+    ranked: Ranked
+    before: Ranked | None = None
+    """The ranking before the rerankers; None if there are none."""
+    experts: tuple[str, ...] = ()
+    """The experts in the router's order, best first: the first one answered."""
+    retrieved: bool = True
+    """False if the gate skipped the query."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned from training queries for one system."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """The weights of a fusion, by system."""
+    best_expert: Mapping[str, str] = field(default_factory=dict)
+    """The best expert of each training query, by the query's id."""
+
+
+@dataclass(eq=False)
+class System:
+    """A system that is ready for queries."""
+
+    name: str
+    spec: SystemSpec
+    depth: int
+    find: Callable[[Query], tuple[Ranked, tuple[str, ...]]] = lambda _query: (Ranked(), ())
+    """Returns documents, and the experts if a router chose them."""
+    source: Searcher | Router | None = None
+    """What finds documents or chooses experts; a fusion and a base have none of their own."""
+    rerankers: Sequence[tuple[str, Reranker]] = ()
+    """The stage under which each is timed, and the reranker."""
+    gate: tuple[str, Gate] | None = None
+    """The stage under which it is timed, and the gate."""
+    spaces: tuple[VectorSpace, ...] = ()
+    """The vectors that its stages compare, its parts included."""
+    untrained: bool = False
+    """Whether an encoder or a reranker in it has random weights."""
+    seconds: float = 0.0
+    """How long it took to build, its parts included, without the encoding of documents."""
+
+    def answer(self, query: Query, *, gated: bool = True) -> Answer:
+        """Return what the system finds for a query, timing every stage; without `gated`, the gate is passed over."""
+        if gated and self.gate is not None:
+            stage, gate = self.gate
+            if not self.time(stage, query, lambda: gate.decide(query)):
+                return Answer(Ranked(), retrieved=False)
+        before, experts = self.find(query)
+        ranked = before
+        for stage, reranker in self.rerankers:
+            ranked = self.time(stage, query, partial(reranker.rerank, query, ranked))
+        return Answer(ranked.cut(self.depth), before.cut(self.depth) if self.rerankers else None, experts)
+
+    def notes(self) -> list[str]:
+        """Return what its stages say to readers of the results; systems that it consists of speak for themselves."""
+        own = [space.encoder for space in self.spaces]
+        stages = (
+            *own,
+            self.source,
+            self.gate and self.gate[1],
+            *(reranker for _, reranker in self.rerankers),
+        )
+        found = [getattr(stage, "notes", None) for stage in stages]
+        return [note for notes in found if notes is not None for note in notes()]
+
+    def time(self, stage: str, query: Query, call: Callable[[], T]) -> T:
+        """Return what the call returns, its time given to the stage; an error names system, stage and query."""
+        try:
+            with query.clock.stage(stage):
+                return call()
+        except SystemFailed:
+            raise
+        except Exception as error:
+            inner = error.stage if isinstance(error, StageFailed) else None
+            raise SystemFailed(self.name, inner or stage, error, query.id) from error
+
+
+class Systems:
+    """Builds systems by name, each once; systems that others consist of are shared."""
+
+    def __init__(
+        self,
+        specs: Mapping[str, SystemSpec],
+        workshop: Workshop,
+        *,
+        depth: int,
+        learned: Callable[[SystemSpec], Learned] = lambda _spec: Learned(),
+    ) -> None:
+        self._specs, self._workshop, self._depth, self._learned = specs, workshop, depth, learned
+        self._built: dict[str, System] = {}
+        self._searchers: dict[str, Searcher] = {}
+
+    def build(self, name: str) -> System:
+        """Return the system, ready for queries; raise `SystemFailed` if a stage cannot be built."""
+        if name not in self._built:
+            self._built[name] = self._build(self._specs[name])
+        return self._built[name]
+
+    def close(self) -> None:
+        """Release every index and connection, those too that come after one that cannot be released."""
+        with ExitStack() as stack:
+            for searcher in self._searchers.values():
+                stack.callback(getattr(searcher, "close", lambda: None))
+        self._searchers, self._built = {}, {}
+
+    def _build(self, spec: SystemSpec) -> System:
+        parts = [self.build(part) for part in spec.parts]
+        system = System(spec.name, spec, spec.depth or self._depth)
+        workshop, spaces = _record_spaces(self._workshop)
+        encoder = spec.encoder_spec()
+        with _naming(spec.name, "encoder"):
+            space = None if encoder is None else workshop.encode(encoder)
+        started = perf_counter()
+        gate = spec.gate_spec()
+        if gate is not None:
+            with _naming(spec.name, gate.stage):
+                system.gate = (gate.stage, gate.build(workshop, space))
+        for stage in spec.rerank_specs():
+            with _naming(spec.name, stage.stage):
+                system.rerankers = (*system.rerankers, (stage.stage, stage.build(workshop, space)))
+        system.find = self._make_find(system, workshop, space, parts)
+        system.seconds = perf_counter() - started + sum(part.seconds for part in parts)
+        spaces += (one for part in parts for one in part.spaces)
+        system.spaces = tuple({id(one): one for one in spaces}.values())
+        system.untrained = (
+            any(one.encoder.untrained for one in system.spaces)
+            or any(part.untrained for part in parts)
+            or any(getattr(reranker, "untrained", False) for _, reranker in system.rerankers)
+        )
+        return system
+
+    def _make_find(
+        self, system: System, workshop: Workshop, space: VectorSpace | None, parts: Sequence[System]
+    ) -> Callable[[Query], tuple[Ranked, tuple[str, ...]]]:
+        """Return the way in which a system finds documents."""
+        spec = system.spec
+        if spec.fuse is not None:
+            return self._make_fusion(system, spec.fuse, parts)
+        if spec.router is not None:
+            with _naming(spec.name, spec.router.stage):
+                router = spec.router.build(workshop, space, self._learned(spec).best_expert)
+            system.source = router
+            return _make_routing(system, spec.router.stage, router, {part.name: part for part in parts})
+        if spec.base is not None:
+            return lambda query: (parts[0].answer(query).ranked, ())
+        stage = spec.search_spec() or spec.retriever
+        assert stage is not None  # noqa: S101 - `check` says so
+        with _naming(spec.name, stage.stage):
+            system.source = searcher = self._share_searcher(stage, space)
+        # rerankers may take documents from below the depth of the system
+        deep = max([system.depth, *(one.depth for one in spec.rerank_specs())])
+        name = stage.stage
+        # what was returned is what is scored: whatever reads the run must not reorder ties
+        return lambda query: (system.time(name, query, lambda: searcher.search(query, deep).in_order()), ())
+
+    def _share_searcher(self, stage: SearchSpec | Retrievers, space: VectorSpace | None) -> Searcher:
+        """Return the searcher of a declaration over some vectors, built once for all systems that have it."""
+        key = f"{msgspec.json.encode(stage).decode()} {id(space)}"
+        if key not in self._searchers:
+            self._searchers[key] = stage.build(self._workshop, space)
+        return self._searchers[key]
+
+    def _make_fusion(
+        self, system: System, spec: FuseSpec, parts: Sequence[System]
+    ) -> Callable[[Query], tuple[Ranked, tuple[str, ...]]]:
+        fusion = spec.choose()
+        with _naming(system.name, spec.stage):
+            given = self._learned(system.spec).weights if spec.tune is not None else spec.weights
+            weights = fusion.check_weights(given, spec.of)
+
+        def fuse(query: Query) -> tuple[Ranked, tuple[str, ...]]:
+            lists = [part.answer(query).ranked for part in parts]
+            return system.time(spec.stage, query, lambda: _fuse(fusion, weights, lists, spec.of)), ()
+
+        return fuse
+
+
+def _record_spaces(workshop: Workshop) -> tuple[Workshop, list[VectorSpace]]:
+    """Return a workshop like this one, and a list of the spaces that stages ask it for."""
+    spaces: list[VectorSpace] = []
+
+    def encode(spec: EncoderSpec) -> VectorSpace:
+        spaces.append(workshop.encode(spec))
+        return spaces[-1]
+
+    return replace(workshop, encode=encode), spaces
+
+
+def _fuse(fusion: Fusion, weights: Sequence[float], lists: Sequence[Ranked], names: Sequence[str]) -> Ranked:
+    """Return the lists of one query, fused by the arithmetic of `judged.fuse`."""
+    if not any(len(ranked) for ranked in lists):
+        return Ranked()
+    candidates = collect_ranked([(ranked.documents, ranked.scores) for ranked in lists], names)
+    scores = fusion.score(candidates, weights)
+    order = candidates.sort(scores)
+    documents = candidates.documents.to_pylist()
+    found = tuple(documents[row] for row in candidates.document[order].tolist())
+    return Ranked(found, tuple(scores[order].tolist())).in_order()
+
+
+def _make_routing(
+    system: System, stage: str, router: Router, experts: Mapping[str, System]
+) -> Callable[[Query], tuple[Ranked, tuple[str, ...]]]:
+    def find(query: Query) -> tuple[Ranked, tuple[str, ...]]:
+        order = system.time(stage, query, lambda: router.route(query))
+        return experts[order[0]].answer(query).ranked, order
+
+    return find
+
+
+@contextmanager
+def _naming(system: str, stage: str) -> Iterator[None]:
+    """Raise what goes wrong in building a stage as an error that names the system and the stage."""
+    try:
+        yield
+    except SystemFailed:
+        raise
+    except Exception as error:
+        raise SystemFailed(system, stage, error) from error
