@@ -13,4 +13,5 @@ def _names_for_examples(doctest_namespace: dict[str, object]) -> None:
     """Offer `judged`, what the cards of measures begin with, and the views made by hand."""
     for setup in EXAMPLE_SETUP.values():
         exec(setup, doctest_namespace)  # noqa: S102 - the text is ours, and cards show it
-    doctest_namespace.update({name: getattr(examples, name) for name in examples.__all__})
+    makers = {name: maker for name, maker in vars(examples).items() if name.startswith("make_")}
+    doctest_namespace.update(makers)

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from _typeshed import ReadableBuffer
 
-__all__ = ["main"]
-
 INTERRUPTED, TERMINATED = 130, 143
 
 

@@ -10,8 +10,6 @@ from typing import ParamSpec, TypeVar
 
 from judged.errors import JudgedError, WrongKind
 
-__all__ = ["to_list", "worded"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -6,8 +6,6 @@ TYPE_CHECKING = False  # `typing` and everything else is imported on first use a
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["export_lazily"]
-
 IMPORT = r"^from (\S+) import (?:\(([^)]*)\)|(.*))$"
 NAME = r"(\w+) as \1\b"
 """A name that a stub exports, as type checkers demand: `nDCG as nDCG`."""

@@ -7,8 +7,6 @@ from typing import Any
 
 from judged.errors import MissingExtra
 
-__all__ = ["need"]
-
 
 def need(module: str, *, extra: str, needed_by: str) -> Any:
     """Import `module`, or raise `MissingExtra` naming the extra that brings it."""

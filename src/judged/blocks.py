@@ -12,27 +12,6 @@ from judged.errors import UnknownName
 from judged.problem import Note
 from judged.wording import escape
 
-__all__ = [
-    "TIED",
-    "Between",
-    "Block",
-    "Display",
-    "Estimate",
-    "Figure",
-    "Notes",
-    "Sentence",
-    "Table",
-    "Value",
-    "format_p",
-    "format_value",
-    "is_numeric",
-    "mark_best",
-    "query_table",
-    "sort_places",
-    "split_estimate",
-    "transpose",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Display:

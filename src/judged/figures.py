@@ -9,19 +9,6 @@ from typing import TypeAlias
 
 from judged.blocks import Figure, format_value
 
-__all__ = [
-    "CONFIG",
-    "PALETTE",
-    "Record",
-    "draw_bars",
-    "draw_critical_difference",
-    "draw_heat_map",
-    "draw_lines",
-    "draw_log_lines",
-    "draw_scatter",
-    "draw_stacked_bars",
-]
-
 Record: TypeAlias = Mapping[str, str | float | bool | None]
 """One mark of a chart: its name, numbers and labels."""
 Spec: TypeAlias = Mapping[str, object]

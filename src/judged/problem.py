@@ -13,23 +13,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "FEW_QUERIES",
-    "NAMED",
-    "ZERO_RELEVANT",
-    "Line",
-    "Locate",
-    "Note",
-    "Place",
-    "Problem",
-    "Problems",
-    "Severity",
-    "group_notes",
-    "locate_row",
-    "merge_notes",
-    "split_doubts",
-]
-
 Severity: TypeAlias = Literal["error", "warning", "info"]
 """An error stops the work; a warning deserves a look; information is harmless."""
 FEW_QUERIES, ZERO_RELEVANT = "few-queries", "zero-relevant"

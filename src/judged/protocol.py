@@ -13,8 +13,6 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, 
 
 from judged.errors import BadProtocol, UnknownName
 
-__all__ = ["PROTOCOLS", "BaseProtocol", "Convention", "Protocol", "convention"]
-
 T = TypeVar("T")
 _KEY = "convention"
 MOST_DOCUMENTS = 10**9

@@ -39,19 +39,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = [
-    "FileStamp",
-    "InputFile",
-    "LazyTables",
-    "ProtocolRecord",
-    "Provenance",
-    "Result",
-    "find_kind",
-    "load",
-    "observe_files",
-    "tabulate",
-]
-
 SCHEMA_VERSION = 1
 HEAD = 4096
 """Bytes of a file that show whether it is a saved result."""

@@ -16,8 +16,6 @@ from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-__all__ = ["from_state", "to_state"]
-
 TAG = "$"
 
 

@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from hypothesis import given, settings, strategies as st
 
 import judged
+from judged.arrays import Floats
 from judged.cli.main import judged as program
 from judged.errors import BadMeasure, BadPlugin, UnknownName
 from judged.kernels.examples import make_ranking
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats
 from judged.measures.cards import make_card
 from judged.measures.custom import undefine
 from judged.measures.families import FAMILIES, MEASURES

@@ -20,7 +20,7 @@ MEASURE = '''\
 """A measure in one short file."""
 
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats
+from judged.arrays import Floats
 from judged.measures.measure import Measure
 
 

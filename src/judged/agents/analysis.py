@@ -18,40 +18,12 @@ from judged.agents.kernels import SessionView, count_until, iteration_gain, tota
 from judged.agents.redundancy import Redundancy, explain_redundancy
 from judged.agents.stopping import StoppingRules, apply_rules
 from judged.agents.use import Use, summarise_use
+from judged.arrays import Floats, Ints
 from judged.errors import BadMeasure, BadProtocol
-from judged.kernels.segments import Floats, Ints
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
 from judged.scoring.evaluation import Evaluation, aggregate
 from judged.stats.intervals import Interval, student_interval
-
-__all__ = [
-    "Alone",
-    "Cost",
-    "Curve",
-    "CurvePoint",
-    "IterationCounts",
-    "Overlap",
-    "Stop",
-    "align_of",
-    "alone",
-    "attempts",
-    "average_tasks",
-    "corrected",
-    "count_by_iteration",
-    "curve",
-    "curve_measures",
-    "decisions",
-    "find_costs",
-    "overlaps",
-    "redundancy",
-    "session_keys",
-    "session_totals",
-    "stopping_points",
-    "stopping_rules",
-    "upper_bound",
-    "use",
-]
 
 
 def align_of(evaluation: Evaluation) -> SessionAlignment:

@@ -10,8 +10,6 @@ from statistics import fmean, stdev
 from judged.blocks import Table, Value
 from judged.errors import BadSample
 
-__all__ = ["Attempts", "SystemAttempts", "found_within", "summarise_attempts"]
-
 
 @dataclass(frozen=True, slots=True)
 class SystemAttempts:

@@ -19,20 +19,9 @@ from judged.agents.redundancy import SearchLog
 from judged.agents.tables import Result, Search, Session, TaskSource
 from judged.agents.traces.context import describe_repeat
 from judged.agents.use import UseWatch
+from judged.arrays import Ints
 from judged.errors import BadInput
-from judged.kernels.segments import Ints
 from judged.problem import Problem
-
-__all__ = [
-    "DedupDecision",
-    "Keep",
-    "NewResult",
-    "SearchRecord",
-    "SessionCounts",
-    "SessionKey",
-    "SessionState",
-    "SessionViewBuilder",
-]
 
 Keep: TypeAlias = Literal["none", "good", "all"]
 _ARRAYS = (

@@ -22,8 +22,6 @@ from judged.scoring.family import Measures
 from judged.stats.margin import OneSidedTest
 from judged.wording import counted
 
-__all__ = ["compare_sessions", "compare_systems", "gate_sessions", "gate_systems"]
-
 
 def compare_sessions(
     source: Any,

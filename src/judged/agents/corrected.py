@@ -19,8 +19,6 @@ from judged.io.read import read_labels
 from judged.stats.outcome import Undefined, as_row
 from judged.stats.prediction_powered import bound_mean, combine_parts, describe_small_sample
 
-__all__ = ["Corrected", "Correction", "correct_by_humans"]
-
 
 @dataclass(frozen=True, slots=True)
 class Correction:

@@ -18,8 +18,6 @@ from judged.scoring.evaluate import evaluate_with
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Measures
 
-__all__ = ["evaluate_sessions"]
-
 
 @worded
 def evaluate_sessions(

@@ -10,8 +10,6 @@ import numpy as np
 from judged.agents.kernels import GAINS, UNLABELLED, Reference, SessionView
 from judged.arrays import Floats, Ints
 
-__all__ = ["make_sessions"]
-
 
 def make_sessions(
     *sessions: Sequence[str],

@@ -31,9 +31,9 @@ from judged.agents.traces.context import REPEATED, TraceProblems
 from judged.agents.traces.read import stream_sessions
 from judged.agents.traces.results.tools import Tools
 from judged.agents.use import UseRecord
+from judged.arrays import Ints
 from judged.errors import SHOWN, BadInput, BadMeasure, UnknownName, WrongKind
 from judged.io.read import read_labels
-from judged.kernels.segments import Ints
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
@@ -44,8 +44,6 @@ from judged.scoring.family import Family, Measures
 from judged.tables.columns import to_strings
 from judged.tables.labels import Labels
 from judged.wording import counted
-
-__all__ = ["SESSION", "UNION", "SessionAlignment", "SessionTotals", "align_sessions"]
 
 UNION = "union"
 """The reference that consists of what all systems found on a task together."""

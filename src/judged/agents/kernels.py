@@ -15,38 +15,6 @@ from judged.errors import BadMeasure
 from judged.kernels.elementary import log2, powers
 from judged.kernels.segments import divide, segment_count, segment_ids, segment_max, take_segments
 
-__all__ = [
-    "GAINS",
-    "UNLABELLED",
-    "Beyond",
-    "Discount",
-    "Iteration",
-    "Reference",
-    "ReferenceKind",
-    "SessionView",
-    "Worth",
-    "average_gain",
-    "best_gain",
-    "completion_iteration",
-    "count_by_gain",
-    "count_until",
-    "discounted_total_until",
-    "discounts",
-    "gain_increments",
-    "gain_per_cost",
-    "gain_values",
-    "good_results",
-    "iteration_count",
-    "iteration_gain",
-    "offsets_from_counts",
-    "reference_gain_found",
-    "reference_gain_total",
-    "total_until",
-    "total_worth",
-    "value_at",
-    "weight_sum",
-]
-
 T = TypeVar("T")
 
 GAINS = range(5)

@@ -28,8 +28,6 @@ from judged.scoring.evaluation import Evaluation
 if TYPE_CHECKING:
     from judged.report.subject import Subject
 
-__all__ = ["PAGE"]
-
 ALWAYS = ("CG@last", "SRE@last")
 """Measures whose curves are drawn whatever was asked for, if results have gains."""
 MOST_ITERATIONS = 60

@@ -9,8 +9,6 @@ from judged.agents.dedup.rules import Rules
 from judged.agents.traces import TurnChoice
 from judged.protocol import BaseProtocol, convention
 
-__all__ = ["DEFAULT_MEASURES", "WITHOUT_GAINS", "Conflict", "SessionProtocol", "Unlabelled"]
-
 Conflict = Literal["first", "max", "last", "error"]
 """Which gain counts for a result that was labelled differently at different times; or that is an error."""
 Unlabelled = Literal["zero", "error"]

@@ -13,8 +13,6 @@ from judged.agents.dedup.keys import normalise
 from judged.agents.tables import Result, Search
 from judged.blocks import Table, Value
 
-__all__ = ["ASKED", "QueryLog", "Redundancy", "SearchLog", "explain_redundancy"]
-
 NEAR = 0.7
 """The share of words that two queries have in common from which one nearly repeats the other."""
 ASKED = {"repeated": "again", "near": "nearly again"}

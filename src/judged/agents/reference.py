@@ -13,10 +13,8 @@ from judged.agents.dedup.find import Deduplicator
 from judged.agents.dedup.label_index import LabelIndex, task_key
 from judged.agents.kernels import UNLABELLED, Reference, SessionView
 from judged.agents.protocol import SessionProtocol
-from judged.agents.tables import GRADES
-from judged.kernels.segments import Ints
-
-__all__ = ["Pool", "make_judged_reference", "make_pools", "make_union_reference"]
+from judged.arrays import Ints
+from judged.tables.schema import GRADES
 
 
 @dataclass(frozen=True, slots=True)

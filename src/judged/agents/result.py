@@ -52,8 +52,6 @@ from judged.state import TAG, from_state, to_state
 from judged.stats.intervals import Interval
 from judged.wording import counted
 
-__all__ = ["SessionReport", "draw_curves"]
-
 LONGEST = 40
 """Longer titles and addresses are cut in tables."""
 MOST = 30

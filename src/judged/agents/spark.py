@@ -26,8 +26,6 @@ from judged.problem import Place, Problem
 from judged.scoring.spark import is_connect, run_task
 from judged.tables.labels import Labels
 
-__all__ = ["SessionJob", "reduce_sessions"]
-
 LABEL = "the Spark data frame"
 
 

@@ -15,8 +15,6 @@ from judged.errors import BadProtocol
 from judged.kernels.segments import divide
 from judged.stats.intervals import Interval, student_interval
 
-__all__ = ["BUDGETS", "Stopping", "StoppingRules", "apply_rules"]
-
 BUDGETS = ("searches", "tokens", "seconds")
 """What a budget may limit."""
 

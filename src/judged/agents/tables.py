@@ -10,10 +10,6 @@ import msgspec
 import pyarrow as pa
 from msgspec import Struct
 
-from judged.tables.schema import GRADES
-
-__all__ = ["GRADES", "Iteration", "Result", "Search", "Session", "Sessions", "TaskSource"]
-
 TaskSource: TypeAlias = Literal["id", "question", "conversation", "position"]
 """What names a task: its id, the user's question, the conversation's id, or only its place in a file."""
 

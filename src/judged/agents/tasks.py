@@ -13,8 +13,6 @@ from judged.errors import BadInput, BadSample
 from judged.problem import Note, Problem
 from judged.wording import counted
 
-__all__ = ["check_shared", "describe_pairing", "pair_tasks"]
-
 SHOWN = 60
 """Characters of a question in a message."""
 _WORDS = {

@@ -18,8 +18,6 @@ from judged.agents.use import UseRecord
 from judged.errors import BadProtocol
 from judged.scoring.evaluation import Evaluation
 
-__all__ = ["SOURCES", "Shown", "Timeline", "TimelineSearch", "count_redundancy", "make_timelines"]
-
 SOURCES = {
     "list": "twice in one list of results",
     "again": "the same query again",

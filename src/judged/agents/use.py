@@ -12,8 +12,6 @@ from judged.agents.tables import Result, Session
 from judged.blocks import Table, Value
 from judged.errors import BadSample
 
-__all__ = ["SystemUse", "Use", "UseRecord", "UseWatch", "summarise_use"]
-
 
 @dataclass(frozen=True, slots=True)
 class UseRecord:

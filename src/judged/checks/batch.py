@@ -11,15 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from judged.arrays import Bytes, Words
+from judged.arrays import Bytes, Flags, Floats, Ints, Words
 from judged.io.sniff import Kind as Role
 from judged.kernels.scan.rows import JUDGMENTS, RUN, Rows, read_rows
 from judged.kernels.scan.strings import Strings, fold, mix
 from judged.kernels.scan.text import find_line_end
-from judged.kernels.segments import Flags, Floats, Ints
 from judged.tables.columns import to_bytes
-
-__all__ = ["COLUMNS", "Batch", "Stretch", "cut_text", "decode_id", "join_batches", "make_batch"]
 
 COLUMNS: dict[Role, int] = {"run": RUN, "judgments": JUDGMENTS}
 STRETCH = 1 << 22

@@ -9,7 +9,7 @@ from typing import BinaryIO, Literal, TypeAlias
 
 import numpy as np
 
-from judged.arrays import Bytes
+from judged.arrays import Bytes, Flags, Floats, Ints
 from judged.checks.batch import COLUMNS, Batch, Stretch, cut_text
 from judged.checks.queries import find_repeats
 from judged.checks.rows import find_not_utf8
@@ -21,12 +21,9 @@ from judged.io.trec import read_line_text
 from judged.io.write import write_file
 from judged.kernels.scan.rows import RETURN, ROW
 from judged.kernels.scan.strings import Buffer, Strings
-from judged.kernels.segments import Flags, Floats, Ints
 from judged.tables.inputs import JudgmentsLike, RunLike
 from judged.tables.schema import SCHEMAS
 from judged.wording import counted
-
-__all__ = ["FIXABLE", "Changes", "Policy", "clean", "fix", "is_fixable"]
 
 Policy: TypeAlias = Literal["first", "last", "best"]
 """Which of the rows with one query and document (and intent) is kept: the first, the last, or the best number."""

@@ -13,13 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judged.arrays import Words
+from judged.arrays import Ints, Words
 from judged.checks.batch import Batch
 from judged.checks.sources import Source
 from judged.kernels.scan.strings import LEFT, PLAIN, Keys, Strings, distinct
-from judged.kernels.segments import Ints
-
-__all__ = ["Documents", "check_documents", "check_query_ids", "fold_text", "name_difference"]
 
 _INVISIBLE = "\u200b\u2060\ufeff"
 

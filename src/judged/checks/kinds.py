@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from judged.problem import Severity
 
-__all__ = ["KINDS", "Kind"]
-
 
 @dataclass(frozen=True, slots=True)
 class Kind:

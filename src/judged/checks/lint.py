@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from judged.arrays import Words
+from judged.arrays import Flags, Words
 from judged.checks.batch import Batch, join_batches
 from judged.checks.ids import Documents, check_documents, check_query_ids
 from judged.checks.queries import Grades, Inversion, check_queries
@@ -18,12 +18,9 @@ from judged.checks.rows import Blocks, Intents, Tags, check_rows
 from judged.checks.sources import HoldsPreferences, Source, open_source
 from judged.errors import BadInput, JudgedError
 from judged.io.sniff import Kind as Role
-from judged.kernels.segments import Flags
 from judged.problem import Place
 from judged.result import Provenance, observe_files
 from judged.tables.inputs import JudgmentsLike, RunLike
-
-__all__ = ["lint"]
 
 
 def lint(

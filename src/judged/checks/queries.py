@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.arrays import Words
+from judged.arrays import Flags, Floats, Ints, Words
 from judged.checks.batch import Batch, decode_id
 from judged.checks.result import Findings
 from judged.kernels.scan.strings import Keys, distinct
-from judged.kernels.segments import Flags, Floats, Ints
 from judged.problem import Place
-
-__all__ = ["Grades", "Inversion", "check_queries", "find_repeats"]
 
 FEWEST_DOCUMENTS = 3
 """Judged documents that a query needs, of at least two grades and two scores, to count."""

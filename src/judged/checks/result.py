@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from judged.arrays import Ints
 from judged.blocks import Block, Display, Notes, Sentence, Table, Value
 from judged.checks.kinds import KINDS, Kind
 from judged.errors import BadInput
 from judged.io.sniff import Kind as Role
-from judged.kernels.segments import Ints
 from judged.problem import Locate, Note, Place, Problem, Problems, Severity
 from judged.result import Provenance, Result, tabulate
 from judged.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["FileReport", "Finding", "Findings", "LintReport"]
 
 SHOWN = 5
 """How many problems of each kind are kept with their places."""

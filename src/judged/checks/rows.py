@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.arrays import Words
+from judged.arrays import Flags, Ints, Words
 from judged.checks.batch import Batch, decode_id
 from judged.checks.result import Findings
 from judged.checks.sources import Source
 from judged.kernels.scan.strings import LEFT, Strings, fold
-from judged.kernels.segments import Flags, Ints
 from judged.problem import Place
-
-__all__ = ["Blocks", "Intents", "Tags", "check_rows", "find_not_utf8"]
 
 
 def check_rows(batch: Batch, findings: Findings) -> None:

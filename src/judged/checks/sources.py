@@ -26,8 +26,6 @@ from judged.tables.judgments import Judgments, add_bad_weights, check_intents
 from judged.tables.run import Run
 from judged.tables.schema import ITERATION, JUDGMENTS, JUDGMENTS_BY_ITERATION, RUN, Schema
 
-__all__ = ["HoldsPreferences", "Source", "open_source"]
-
 HEAD = 1 << 16
 """Bytes whose lines must look like preferences for a file to be taken for them."""
 

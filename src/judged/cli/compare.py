@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from judged.profiles.profile import Profile
     from judged.scoring.evaluations import Evaluations
 
-__all__ = ["command"]
-
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
 ALSO = (
     "anova",

@@ -15,8 +15,6 @@ from judged.io.settings import check_names, convert_settings, read_yaml
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Protocol
 
-__all__ = ["Configuration", "Gate", "GateFile", "read_configuration", "read_gates"]
-
 
 class Statistics(Struct, frozen=True):
     """Statistics shown beside the means."""

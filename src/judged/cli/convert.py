@@ -8,8 +8,6 @@ from judged.cli.progress import Progress
 from judged.errors import JudgedError
 from judged.store.files import standard_input
 
-__all__ = ["command"]
-
 FORMATS = ("trec", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "beir")
 
 

@@ -11,8 +11,6 @@ from typing import Any, TypeAlias, TypeVar
 
 import click
 
-__all__ = ["ALL_TABLES", "TABLES", "TEXTS", "DependentOption", "Needs", "dependent_option"]
-
 F = TypeVar("F", bound=Callable[..., object])
 Needs: TypeAlias = str | tuple[str, ...] | list[tuple[str, ...]]
 

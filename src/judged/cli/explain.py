@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from judged.profiles.profile import Profile
     from judged.result import Result
 
-__all__ = ["command"]
-
 EXAMPLES = """\b
 Examples:
   judged explain qrels.txt bm25.run -m nDCG@10 --query q1

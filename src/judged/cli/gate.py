@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from judged.profiles.profile import Profile
     from judged.report.gate_summaries import Gated
 
-__all__ = ["INCONCLUSIVE", "Inconclusive", "command", "exit_code"]
-
 FORMATS = ("table", "markdown", "junit", "json")
 EXTENSIONS = {".txt": "table", ".md": "markdown", ".xml": "junit", ".json": "json", ".html": "html"}
 DEFAULT_MEASURES = ("nDCG@10",)

@@ -13,17 +13,6 @@ import click
 from judged.errors import BadInput
 from judged.problem import Problem
 
-__all__ = [
-    "INPUTS",
-    "STANDARD_INPUT",
-    "Input",
-    "InputPath",
-    "check_standard_input",
-    "named_runs",
-    "refuse_inputs",
-    "stem",
-]
-
 STANDARD_INPUT = "-"
 INPUTS = "judged.inputs"
 """The key under which the context of a command has the files that were given, by argument."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from judged.errors import BadInput
     from judged.io.sniff import Kind as Role
 
-__all__ = ["command", "suggest_fix"]
-
 FAULTY = 2
 EXAMPLES = """\b
 Examples:

@@ -21,8 +21,6 @@ from judged.registry import Registry
 from judged.subject import Command, list_subjects
 from judged.wording import to_message
 
-__all__ = ["COMMANDS", "EXIT_CODES", "judged", "main"]
-
 COMMANDS: Registry[Command] = Registry("command", of_subject=lambda subject: subject.commands)
 """Every command with its one line of help; those of subjects come from their manifests."""
 for _name, _help in {

@@ -20,8 +20,6 @@ from judged.profiles.profile import PROFILES
 if TYPE_CHECKING:
     from judged.measures.cards import Card
 
-__all__ = ["command"]
-
 EXAMPLES = """\b
 Examples:
   judged measures

@@ -16,23 +16,6 @@ from judged.cli.output import FORMATS, OutputOptions
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Convention, Protocol
 
-__all__ = [
-    "ProfileChoice",
-    "add_options",
-    "comparison_options",
-    "convention_option",
-    "difference_options",
-    "documents_option",
-    "marks_option",
-    "measure_option",
-    "output_options",
-    "profile_options",
-    "protocol_options",
-    "queries_option",
-    "query_options",
-    "read_query_texts",
-]
-
 F = TypeVar("F", bound=Callable[..., object])
 Command: TypeAlias = Callable[..., None]
 

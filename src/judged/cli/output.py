@@ -22,24 +22,6 @@ if TYPE_CHECKING:
     from judged.problem import Note
     from judged.result import ProtocolRecord, Result
 
-__all__ = [
-    "EXTENSIONS",
-    "FORMATS",
-    "OutputOptions",
-    "check_extension",
-    "check_texts",
-    "describe_command",
-    "emit",
-    "print_line",
-    "print_notes",
-    "print_protocols",
-    "separate_notes",
-    "split_output",
-    "supports_bold",
-    "terminal_width",
-    "to_screen",
-]
-
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "parquet")
 EXTENSIONS = {
     ".txt": "table",

@@ -12,8 +12,6 @@ from judged.report.data import to_json
 from judged.report.markdown import to_markdown
 from judged.report.text import to_text
 
-__all__ = ["describe_profile"]
-
 
 def describe_profile(profile: Profile, kind: str) -> str:
     """Return the profile as text, Markdown or JSON."""

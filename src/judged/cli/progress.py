@@ -15,8 +15,6 @@ from judged.wording import to_message
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar, TaskID
 
-__all__ = ["Progress"]
-
 DELAY = 1.0
 """Seconds after which the bar appears; quick work shows none."""
 BAR = 12

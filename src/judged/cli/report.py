@@ -8,8 +8,6 @@ import click
 
 from judged.cli.inputs import InputPath, split_name, stem
 
-__all__ = ["command"]
-
 EXAMPLES = """\b
 Examples:
   judged compare qrels.txt *.run -o comparison.json

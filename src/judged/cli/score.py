@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from judged.tables.judgments import Judgments
     from judged.tables.preferences import Preferences
 
-__all__ = ["add_tests", "command"]
-
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 EXAMPLES = """\b
 Examples:

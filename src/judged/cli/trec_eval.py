@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from judged.tables.preferences import Preferences
     from judged.tables.run import Run
 
-__all__ = ["command"]
-
 FLOOR = 1e-5
 """What a geometric mean takes in place of a smaller value."""
 STAND_IN = "ceci_nest_pas_un_docno"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from judged.result import Result
     from judged.web.live import Live
 
-__all__ = ["command"]
-
 EXAMPLES = """\b
 Examples:
   judged view results/

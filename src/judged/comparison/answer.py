@@ -16,8 +16,6 @@ from judged.stats.intervals import Interval
 from judged.stats.outcome import Undefined
 from judged.wording import counted, name_some
 
-__all__ = ["Answer", "find_answer"]
-
 NAMED = 3
 """How many systems a sentence names before it counts the rest."""
 EQUAL = 1e-12

@@ -37,8 +37,6 @@ from judged.tables.inputs import TimingsLike, TruthLike
 from judged.tables.timings import Timings
 from judged.wording import counted, name_some, plural
 
-__all__ = ["compare", "compare_results"]
-
 LATENCIES = ("Latency", "Latency(p=50)", "Latency(p=95)", "Latency(p=99)")
 """The measures of timings, in the order of the fields of `Latency`."""
 

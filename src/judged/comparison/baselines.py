@@ -13,8 +13,6 @@ from judged.wording import join_words
 if TYPE_CHECKING:
     from judged.comparison.result import Comparison
 
-__all__ = ["BaselineContrasts", "contrast_with_each"]
-
 
 @dataclass(frozen=True, eq=False)
 class BaselineContrasts:

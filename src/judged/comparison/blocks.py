@@ -34,21 +34,6 @@ from judged.wording import counted, plural
 if TYPE_CHECKING:
     from judged.comparison.result import Change, Comparison, Latency
 
-__all__ = [
-    "check_columns",
-    "difference_tables",
-    "find_axes",
-    "find_pareto_optimal",
-    "is_shown",
-    "make_blocks",
-    "make_estimate",
-    "means_figure",
-    "pareto_optimal",
-    "query_tables",
-    "rank_figure",
-    "trade_off_figure",
-]
-
 MOST = 60
 """More contrasts of a measure than this are not listed; the formats for programs have all of them."""
 MATRIX = 26

@@ -32,18 +32,6 @@ from judged.stats.paired import WinsTiesLosses, differences, pair_by_query, summ
 from judged.stats.paired_tests import TTest, difference_test, paired_t
 from judged.stats.randomisation import Randomised, randomise_families
 
-__all__ = [
-    "BaselineTest",
-    "Contrast",
-    "Mean",
-    "PairedScores",
-    "contrast_families",
-    "contrast_systems",
-    "estimate_means",
-    "pair_systems",
-    "t_test_against_first",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:

@@ -16,8 +16,6 @@ from judged.measures.parse import parse_measure
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.evaluations import Evaluations
 
-__all__ = ["CUTOFFS", "RECALLS", "RankedCurve", "precision_by_recall", "score_by_cutoff"]
-
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50, 100)
 """The cutoffs of a curve."""
 RECALLS = tuple(tenths / 10 for tenths in range(11))

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from judged.stats.bayesian import Posterior
     from judged.stats.multiple import Friedman
 
-__all__ = ["EXTRA_TESTS", "ROPE", "Rows", "rank_systems", "run_extra_test"]
-
 Rows: TypeAlias = list[dict[str, Cell]]
 ExtraTest: TypeAlias = "Callable[[Comparison, PairedScores, float], Rows]"
 ROPE = 0.01

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from judged.stats.margin import Equivalence
 
-__all__ = ["Change", "Comparison", "Latency"]
-
 
 class Change(NamedTuple):
     """The gain or loss of one query."""

@@ -7,8 +7,6 @@ from typing import Any
 
 from judged.errors import BadSample, UnknownName
 
-__all__ = ["CORRECTIONS", "TESTS", "Settings", "choose_settings"]
-
 TESTS = {
     "randomisation": "sign-flip randomisation",
     "t": "paired t-test",

@@ -22,15 +22,6 @@ from judged.tables.inputs import ArrowStream, FileLike, Rows
 from judged.tables.schema import ATTRIBUTES
 from judged.wording import name_some
 
-__all__ = [
-    "Attributes",
-    "AttributesLike",
-    "Interaction",
-    "find_interactions",
-    "match_queries",
-    "read_attributes",
-]
-
 Parts: TypeAlias = tuple[tuple[str, int, float], ...]
 """Each slice with its number of queries and its mean difference."""
 

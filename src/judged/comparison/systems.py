@@ -28,8 +28,6 @@ from judged.tables.scores import Scores
 if TYPE_CHECKING:
     from judged.comparison.result import Comparison
 
-__all__ = ["ScoresLike", "System", "list_systems", "read_scores", "read_systems", "to_system"]
-
 AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
 
 

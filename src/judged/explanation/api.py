@@ -38,8 +38,6 @@ from judged.tables.inputs import JudgmentsLike, RunLike
 if TYPE_CHECKING:
     from judged.explanation.reported import Reported
 
-__all__ = ["explain"]
-
 MAX_NAMED = 8
 """The number of queries named in the error for an unknown one."""
 ROUNDING = 1e-9

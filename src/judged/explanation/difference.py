@@ -33,8 +33,6 @@ from judged.tables.inputs import JudgmentsLike, RunLike
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Difference", "Side", "explain_difference", "shapley"]
-
 MAX_QUERIES = 10
 """The number of queries shown, the most affected first; only these have evidence."""
 LONG_NAME = 30

@@ -14,8 +14,6 @@ from judged.protocol import Protocol
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["Evidence"]
-
 MAX_NAMED = 3
 """The number of documents named in a sentence."""
 

@@ -22,8 +22,6 @@ from judged.tables.columns import to_arrow, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Run
 
-__all__ = ["RankedLists", "first_contributions", "list_results"]
-
 CELLS = 1_000_000
 """The number of judged documents in the cuts computed at once, which bounds the memory."""
 

@@ -23,8 +23,6 @@ from judged.tables.inputs import JudgmentsLike, RunLike
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["PrintedNumber", "Published", "explain_published"]
-
 MAX_CHANGES = 3
 """The number of conventions changed at once, by default."""
 MAX_MATCHES, MAX_NEAREST = 20, 5

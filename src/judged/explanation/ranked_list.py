@@ -23,17 +23,6 @@ from judged.tables.columns import to_arrow, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Mappings, Run, Text
 
-__all__ = [
-    "QueryResults",
-    "RankedList",
-    "cut_values",
-    "make_prefixes",
-    "query_grades",
-    "read_graded_judgments",
-    "select_query",
-    "with_every_result",
-]
-
 CELLS = 1_000_000
 """The number of judged documents in the cuts computed at once, which bounds the memory for long lists."""
 

@@ -27,8 +27,6 @@ from judged.wording import counted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Reported", "explain_reported"]
-
 MAX_CHANGES = 2
 """The number of conventions changed at once, by default."""
 MAX_QUERIES, MAX_EVIDENCE, MAX_ALIKE = 10, 3, 3

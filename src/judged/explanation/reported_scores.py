@@ -15,8 +15,6 @@ from judged.measures.parse import parse_measure
 from judged.problem import Problems
 from judged.tables.schema import ATTRIBUTES, SCORES
 
-__all__ = ["ReportedScores", "read_reported"]
-
 Rows: TypeAlias = list[tuple[str, str, str]]
 """Query, measure and value, as it is written."""
 SUMMARIES = frozenset({"all", "amean", "mean", "average"})

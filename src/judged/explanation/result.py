@@ -14,8 +14,6 @@ from judged.result import InputFile, Provenance, Result, observe_files, table_to
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Explanation", "list_facts", "observe_inputs", "to_records"]
-
 MAX_FIRST, MAX_ROWS = 20, 50
 """The number of ranks shown even if they add nothing, and the number of rows shown in all."""
 TITLES = {

@@ -14,8 +14,6 @@ from judged.profiles.profile import PROFILES, Profile, as_profile
 from judged.protocol import Protocol
 from judged.result import ProtocolRecord
 
-__all__ = ["Conventions", "RuleDifference", "ScoringRule", "blend", "diff", "parse_rule"]
-
 Conventions: TypeAlias = Protocol | Profile | str
 """A protocol, a profile, the name of one, or changes such as `ties=input-order`."""
 FIELDS = tuple(Protocol.conventions())

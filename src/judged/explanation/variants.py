@@ -21,8 +21,6 @@ from judged.tables.run import Run
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Change", "Trials", "Variant", "list_changes", "list_profiles", "list_variants"]
-
 NUMBERS: dict[str, tuple[float, ...]] = {
     "cutoff": (1, 3, 5, 10, 20, 30, 50, 100, 1000),
     "rel": (1, 2, 3),

@@ -35,8 +35,6 @@ from judged.stats.paired import differences, pair_by_query
 from judged.tables.inputs import RunLike, TruthLike
 from judged.tables.scores import Scores
 
-__all__ = ["GateSettings", "gate"]
-
 SHOWN = 5
 """How many of the most hurt and most helped queries are kept."""
 

@@ -18,8 +18,6 @@ from judged.errors import BadInput, BadProtocol, Unreadable
 from judged.gates.result import GateReport
 from judged.problem import Problem
 
-__all__ = ["record_look"]
-
 START = b'{"time":"'
 """How every line begins: one that does not is of another file."""
 

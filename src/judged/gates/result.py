@@ -29,17 +29,6 @@ from judged.wording import counted, plural
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "Delta",
-    "GateReport",
-    "MeasureGate",
-    "RefusedGate",
-    "find_worst",
-    "gate_blocks",
-    "measure_table",
-    "parse_delta",
-]
-
 LOST = 3
 """How many of the queries that lost most are shown."""
 _ORDER: tuple[Verdict, ...] = ("pass", "inconclusive", "fail")

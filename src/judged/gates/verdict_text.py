@@ -12,16 +12,6 @@ from judged.wording import counted
 if TYPE_CHECKING:
     from judged.gates.result import GateReport, MeasureGate
 
-__all__ = [
-    "describe_looks",
-    "describe_test",
-    "describe_unpaired",
-    "explain_verdict",
-    "format_figure",
-    "give_reason",
-    "shorten",
-]
-
 LONGEST = 60
 """How many characters of an id or a name are shown."""
 _OUTCOMES = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive"}

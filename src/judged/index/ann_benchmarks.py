@@ -28,8 +28,6 @@ from judged.index.vector_files import check_hdf5
 from judged.index.worker import to_rows
 from judged.problem import Problem
 
-__all__ = ["export_results", "import_results"]
-
 METRICS = {"l2": "euclidean", "cosine": "angular", "hamming": "hamming", "ip": "dot"}
 """What ann-benchmarks calls a metric."""
 

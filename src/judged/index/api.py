@@ -22,8 +22,6 @@ from judged.problem import Note, Severity
 from judged.result import ProtocolRecord, Provenance
 from judged.wording import counted
 
-__all__ = ["QUICK", "benchmark_dataset", "benchmark_index"]
-
 QUICK = ("exact", "hnswlib", "faiss-hnsw")
 """Engines of a benchmark that names none: the first two of these that are installed."""
 LATE = 0.2

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from judged.index.measurement import Workload
     from judged.index.result import IndexBenchmark
 
-__all__ = ["command", "load_benchmark"]
-
 REGRESSION = 1
 """Exit code where a setting regressed."""
 CLIENTS, LOADS = (1, 2, 4), (0.3, 0.6, 0.8)

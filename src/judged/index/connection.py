@@ -10,8 +10,6 @@ from typing import ClassVar
 from judged.errors import EngineFailed, JudgedError
 from judged.index.engine import Engine, IndexSpec
 
-__all__ = ["RemoteEngine", "hide_secrets"]
-
 _SECRETS = (
     re.compile(r"(?<=://)(?P<before>[^/@]*:)[^/@]+(?=@)"),
     re.compile(r"(?P<before>\b(?:password|token|api_key)\s*=\s*)('[^']*'|[^\s&]+)", re.IGNORECASE),

@@ -25,8 +25,6 @@ from judged.problem import Note, Problem
 from judged.registry import Registry
 from judged.result import InputFile, observe_files
 
-__all__ = ["DATASETS", "Dataset", "make_dataset", "open_dataset"]
-
 HELD_OUT = 0.1
 """The share of vectors that become queries, where none are given; at most a thousand."""
 DEPTH = 100

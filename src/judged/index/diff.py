@@ -17,8 +17,6 @@ from judged.problem import Note
 from judged.result import Provenance, Result, tabulate
 from judged.wording import counted
 
-__all__ = ["IndexDiff", "diff_benchmarks", "gate_benchmarks"]
-
 RECALL_MARGIN = -0.01
 """The loss of recall that is still the same."""
 LATENCY_MARGIN = "-10%"

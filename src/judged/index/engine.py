@@ -33,29 +33,6 @@ from judged.errors import BadProtocol, EngineFailed, UnknownName, WrongKind
 from judged.plugins import import_object, list_announced
 from judged.registry import Registry
 
-__all__ = [
-    "ENGINES",
-    "GRAPH_BUILD",
-    "GRAPH_QUERY",
-    "METRICS",
-    "Attributes",
-    "Capabilities",
-    "Engine",
-    "Filter",
-    "IndexSpec",
-    "Metric",
-    "OwnEngine",
-    "Search",
-    "Setting",
-    "Settings",
-    "Stats",
-    "VectorArray",
-    "check_effective",
-    "complete_settings",
-    "find_engine",
-    "list_engines",
-]
-
 Metric: TypeAlias = Literal["l2", "ip", "cosine", "hamming"]
 METRICS: tuple[Metric, ...] = ("l2", "ip", "cosine", "hamming")
 """Euclidean distance, inner product, cosine distance, Hamming distance of bits."""

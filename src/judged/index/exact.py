@@ -19,14 +19,6 @@ from judged.index.neighbours import Neighbours
 from judged.index.vectors import Vectors
 from judged.store.files import cache_folder, replace_file
 
-__all__ = [
-    "cached_neighbours",
-    "count_processors",
-    "find_neighbours",
-    "measure_distances",
-    "pin_blas",
-]
-
 BLOCK = 1 << 24
 """How many float32 distances one thread holds at a time: 64 MiB."""
 MARGIN = 32

@@ -22,8 +22,6 @@ from judged.scoring.family import Family, Measures
 from judged.tables.columns import to_strings
 from judged.wording import counted
 
-__all__ = ["NEIGHBOUR", "NeighbourProtocol", "align_neighbours", "find_places"]
-
 
 @dataclass(frozen=True, slots=True)
 class NeighbourProtocol(BaseProtocol):

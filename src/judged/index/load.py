@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from judged.errors import EngineFailed
 from judged.index.engine import Search, VectorArray
 
-__all__ = ["Samples", "run_closed", "run_open", "run_single", "to_matrix"]
-
 SPIN = 200_000
 """Nanoseconds before an arrival from which the clock is watched, because sleeping overshoots."""
 

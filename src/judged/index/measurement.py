@@ -15,20 +15,6 @@ from judged.errors import BadProtocol, UnknownName
 from judged.index.engine import Filter, SettingValue
 from judged.index.vectors import Vectors
 
-__all__ = [
-    "BuildCost",
-    "ClosedLoop",
-    "Latencies",
-    "Measurement",
-    "OpenLoop",
-    "Workload",
-    "draw_ladder",
-    "make_filter",
-    "plan_churn",
-    "propose_effort",
-    "summarise",
-]
-
 MOST_EFFORT = 4096
 """The effort beyond which a recall is taken to be out of reach."""
 STEPS = 3

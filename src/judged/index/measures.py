@@ -15,8 +15,6 @@ from judged.measures.families import Alias, Scope
 from judged.measures.measure import Measure
 from judged.measures.parameters import Parameter
 
-__all__ = ["NEIGHBOUR", "RR", "DistanceRatio", "Missed", "NeighbourView", "P", "R", "Short"]
-
 NEIGHBOUR = Scope(
     "neighbour",
     subject="neighbours",

@@ -14,8 +14,6 @@ from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 from judged.tables.timings import Timings
 
-__all__ = ["Answers", "Neighbours"]
-
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:

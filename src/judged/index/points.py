@@ -35,8 +35,6 @@ from judged.stats.intervals import Interval
 from judged.tables.columns import to_strings
 from judged.tables.scores import Scores
 
-__all__ = ["Point", "Scorer", "SubsetPoint", "name_recall", "score_points"]
-
 RESAMPLES = 2000
 """Bootstrap resamples of an interval."""
 TOLERANCE = 1e-6

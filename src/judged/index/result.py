@@ -23,8 +23,6 @@ from judged.scoring.evaluation import Evaluation
 from judged.stats.bootstrap import bootstrap_interval, ratio
 from judged.stats.intervals import Interval
 
-__all__ = ["IndexBenchmark"]
-
 TARGET = 0.95
 """The recall at which engines are compared, unless another one is asked for."""
 

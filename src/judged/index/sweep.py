@@ -25,17 +25,6 @@ from judged.index.worker import Job, PlannedPoint, find_effort, make_key, run_jo
 from judged.state import from_state, to_state
 from judged.store.files import parse_yaml
 
-__all__ = [
-    "Build",
-    "Failure",
-    "describe",
-    "describe_machine",
-    "plan_builds",
-    "read_points",
-    "read_sweep",
-    "run_sweep",
-]
-
 FORMAT = 1
 """Part of every key; raised when a measurement is made in another way."""
 

@@ -23,8 +23,6 @@ from judged.io.open import open_file
 from judged.problem import Problem
 from judged.store.files import check_size
 
-__all__ = ["VECTOR_FORMATS", "VectorFile", "check_hdf5", "read_ids", "read_vector_file", "read_vectors"]
-
 METRICS = {"euclidean": "l2", "angular": "cosine", "hamming": "hamming", "dot": "ip", "ip": "ip"}
 """What ann-benchmarks calls a metric."""
 _HDF5 = ("train", "test", "neighbors", "distances")

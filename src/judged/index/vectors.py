@@ -15,8 +15,6 @@ from judged.arrays import Ints
 from judged.errors import BadInput
 from judged.problem import Locate, Problem, Problems, locate_row
 
-__all__ = ["Vectors"]
-
 
 @dataclass(frozen=True, eq=False)
 class Vectors:

@@ -53,8 +53,6 @@ from judged.index.measurement import (
 from judged.index.vectors import Vectors
 from judged.state import from_state, to_state
 
-__all__ = ["Job", "PlannedPoint", "append_line", "find_effort", "make_key", "run_job", "to_rows"]
-
 BATCH = 10_000
 """Vectors that are inserted at a time."""
 

@@ -14,8 +14,6 @@ from judged.io.open import File
 from judged.io.sniff import Format, Kind, Writing
 from judged.problem import Problem, Problems
 
-__all__ = ["FORMAT", "find_split"]
-
 SPLITS = ("test", "dev", "train")
 """The split that is read where there are several: the first of these."""
 HEADER = ("query-id", "corpus-id", "score")

@@ -20,8 +20,6 @@ from judged.problem import Place, Problem, Problems
 from judged.tables.columns import Column
 from judged.tables.schema import Schema
 
-__all__ = ["CSV", "TSV", "Sheet", "open_sheet", "read_header", "write_table"]
-
 DELIMITERS = ",\t;"
 """What may separate values; the header decides."""
 

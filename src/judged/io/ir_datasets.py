@@ -11,8 +11,6 @@ from judged._optional import need
 from judged.errors import Unreadable
 from judged.tables.schema import Schema
 
-__all__ = ["PREFIXES", "find_folder_or_dataset", "is_dataset", "iterate"]
-
 PREFIXES = ("irds:", "ir_datasets:")
 
 

@@ -15,8 +15,6 @@ from judged.io.table import RESULTS, RawTable, from_records, is_record
 from judged.problem import Problems
 from judged.tables.schema import JUDGMENTS, RUN, Schema
 
-__all__ = ["JSON", "JSONL", "read_lines"]
-
 MTEB = "mteb_model_meta"
 _BROKEN = (ValueError, RecursionError)
 """What text that is not JSON raises."""

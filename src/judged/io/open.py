@@ -27,32 +27,6 @@ from judged.errors import Unreadable
 from judged.store.files import check_size, standard_input
 from judged.store.remote import has_pattern, is_remote, read_bytes
 
-__all__ = [
-    "BOM",
-    "COMPRESSIONS",
-    "KNOWN",
-    "Buffer",
-    "Compression",
-    "DiskFile",
-    "File",
-    "compress",
-    "decompress",
-    "decompress_stream",
-    "is_file",
-    "is_large",
-    "is_number_text",
-    "load",
-    "locate_text",
-    "missing_file",
-    "name_files",
-    "open_binary",
-    "open_bytes",
-    "open_file",
-    "open_stream",
-    "read_text",
-    "split_name",
-]
-
 BOM = b"\xef\xbb\xbf"
 """The mark that some editors put at the start of UTF-8."""
 LARGE = 1 << 30

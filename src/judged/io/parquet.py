@@ -16,8 +16,6 @@ from judged.store.files import UNPACKED_BYTES, check_size
 from judged.tables.columns import call
 from judged.tables.schema import Schema
 
-__all__ = ["ARROW", "PARQUET"]
-
 IPC_FILE = b"ARROW1"
 FEATHER = b"FEA1"
 IPC_STREAM = b"\xff\xff\xff\xff"

@@ -45,15 +45,6 @@ if TYPE_CHECKING:  # the tables below are loaded by the readers that return them
     from judged.tables.preferences import Preferences
     from judged.tables.timings import Timings
 
-__all__ = [
-    "kind_of",
-    "read_judgments",
-    "read_labels",
-    "read_preferences",
-    "read_run",
-    "read_timings",
-]
-
 
 def read_judgments(
     source: JudgmentsLike,

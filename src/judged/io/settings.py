@@ -12,8 +12,6 @@ from msgspec import inspect
 from judged.errors import BadProtocol, UnknownName, Unreadable
 from judged.store.files import parse_yaml
 
-__all__ = ["check_names", "convert_settings", "read_yaml"]
-
 T = TypeVar("T")
 
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
 
-__all__ = ["SHEET", "encode_sheet", "read_sheet"]
-
 SHEET = (
     *("number", "gain", "question", "title", "text", "url", "task", "id", "tool", "domain", "domain_id"),
 )

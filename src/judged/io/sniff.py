@@ -15,17 +15,6 @@ from judged.tables.schema import JUDGMENTS, RUN, Schema
 if TYPE_CHECKING:
     from judged.io.table import RawTable
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "Kind",
-    "Writing",
-    "add_format",
-    "detect",
-    "find_by_extension",
-    "kind_of_columns",
-]
-
 Kind: TypeAlias = Literal["judgments", "run"]
 
 

@@ -29,20 +29,6 @@ from judged.tables.columns import call, one_array, to_arrow, to_numpy
 from judged.tables.run import Run
 from judged.tables.schema import RUN, RUNS
 
-__all__ = [
-    "BLOCK_BYTES",
-    "BLOCK_ROWS",
-    "Block",
-    "Places",
-    "RunStream",
-    "TableStream",
-    "TextStream",
-    "cut_blocks",
-    "open_run_stream",
-    "split_systems",
-    "to_run",
-]
-
 BLOCK_BYTES, BLOCK_ROWS = 1 << 25, 1 << 19
 """How much of a text or a table is held at a time; a single query may be larger."""
 BATCH_ROWS = 1 << 16

@@ -18,20 +18,6 @@ from judged.problem import Locate, Place, Problems, locate_row
 from judged.tables.columns import Column, as_ids, as_numbers, as_texts, as_values, as_whole_numbers
 from judged.tables.schema import GRADES, Match, Schema
 
-__all__ = [
-    "RawTable",
-    "Table",
-    "from_frame",
-    "from_mapping",
-    "from_records",
-    "from_rows",
-    "is_frame",
-    "is_record",
-    "open_path",
-    "read_raw",
-    "read_table",
-]
-
 RESULTS = "results"
 """The key under which a record may hold all documents of its query."""
 ACCEPTED = (

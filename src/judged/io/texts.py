@@ -22,8 +22,6 @@ from judged.problem import Problems
 from judged.tables.inputs import ArrowStream, FileLike, Rows
 from judged.tables.schema import DOCUMENTS, QUERIES, Schema
 
-__all__ = ["Text", "TextSource", "find_texts", "read_documents", "read_queries"]
-
 WHOLE_FORMATS = (".json", ".arrow", ".arrows", ".feather", ".ipc")
 """Extensions of formats that are read as a whole; the others are streamed."""
 

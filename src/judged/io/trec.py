@@ -32,20 +32,6 @@ from judged.tables.judgments import Judgments, has_single_intents
 from judged.tables.run import Run, Text
 from judged.tables.schema import JUDGMENTS, JUDGMENTS_BY_ITERATION, RUN, Schema
 
-__all__ = [
-    "FORMAT",
-    "Layout",
-    "Lines",
-    "read_judgments",
-    "read_line_text",
-    "read_lines",
-    "read_regular",
-    "read_run",
-    "refuse_run",
-    "run_of_lines",
-    "tabulate_lines",
-]
-
 STRETCH = 1 << 24
 """Bytes read at once, so that memory grows with the rows and not with the text."""
 HEAD = 1 << 16

@@ -25,8 +25,6 @@ from judged.tables.labels import Label
 from judged.tables.run import Columns, Run
 from judged.tables.schema import JUDGMENTS, LABELS, RUN, Schema
 
-__all__ = ["encode_labels", "find_format", "write_file", "write_judgments", "write_labels", "write_run"]
-
 
 def write_judgments(
     judgments: Judgments,

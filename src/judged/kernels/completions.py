@@ -18,8 +18,6 @@ from judged.arrays import Floats, Ints
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ties import Valuation
 
-__all__ = ["UnjudgedResults", "best_completion_counts", "find_unjudged", "grade_levels"]
-
 CELLS = 1 << 20
 """The number of results evaluated at once, over all completions; it changes no value."""
 

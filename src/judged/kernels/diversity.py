@@ -22,26 +22,6 @@ from judged.kernels.elementary import log2
 from judged.kernels.ranked.ranking import Intents, Ranking
 from judged.kernels.segments import divide, segment_ids, segment_sum
 
-__all__ = [
-    "GREEDY_RATIO",
-    "INTENTS_HINT",
-    "Discount",
-    "answered_intents",
-    "best_novelty",
-    "geometric_discount",
-    "greedy_order",
-    "intent_hits",
-    "intent_mean",
-    "intent_weight",
-    "log_discount",
-    "novelty",
-    "powers",
-    "reciprocal_discount",
-    "require_intents",
-    "share_of_bound",
-    "split_by_intent",
-]
-
 INTENTS_HINT = (
     "give them in a column `intent`, as a dict query → document → intent → grade, or in the second column of "
     "TREC judgments"

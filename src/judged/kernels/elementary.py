@@ -15,8 +15,6 @@ import numpy as np
 
 from judged.arrays import Floats, Ints
 
-__all__ = ["WholeNumbers", "log", "log2", "map_distinct", "powers"]
-
 LIMIT = 1 << 20
 """Numbers from which on no table is kept: one rank of a billion must not take eight gigabytes."""
 

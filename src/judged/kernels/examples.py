@@ -11,8 +11,6 @@ from judged.arrays import Floats, Ints
 from judged.kernels.preferences import PreferenceView, build_pairs, build_preference_view, order_documents
 from judged.kernels.ranked.ranking import Intents, Ranking
 
-__all__ = ["make_intents", "make_preferences", "make_ranking"]
-
 GroupLevels: TypeAlias = Mapping[str, float] | Sequence[Mapping[str, float]]
 """The levels that a group gives to documents: one mapping, or one for each of its sub-groups."""
 

@@ -19,18 +19,6 @@ from judged.kernels.completions import UnjudgedResults
 from judged.kernels.ranked.gains import Gain, Gains, dcg_discount, grade_gains, jk_discount
 from judged.kernels.segments import divide
 
-__all__ = [
-    "Estimate",
-    "InOrder",
-    "average_precision_in_order",
-    "bpref_in_order",
-    "ndcg_in_order",
-    "ndcg_jk_in_order",
-    "precision_odds_in_order",
-    "precision_sums_in_order",
-    "r_precision_in_order",
-]
-
 Estimate: TypeAlias = Callable[..., tuple[Floats, Floats]]
 """Returns the values with the first n and with the last n unjudged results relevant, for n from 0 on."""
 

@@ -12,24 +12,6 @@ from judged.arrays import Flags, Floats, Ints
 from judged.kernels.ranked.ranking import Ranking, RecallPoints
 from judged.kernels.segments import divide, segment_count, segment_ids, segment_running_count, segment_sum
 
-__all__ = [
-    "PreferencePairs",
-    "PreferenceView",
-    "balanced_share",
-    "build_pairs",
-    "build_preference_view",
-    "count_fulfilled",
-    "count_possible",
-    "find_contradiction",
-    "group_share",
-    "mean_over_groups",
-    "order_documents",
-    "pair_share",
-    "simple_share",
-    "stated_pairs",
-    "transitive_closure",
-]
-
 
 def stated_pairs(level: Floats, group: Ints) -> tuple[Ints, Ints]:
     """Return the rows of the higher and of the lower level, for every two rows of a group with different levels.

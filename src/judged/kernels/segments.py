@@ -10,21 +10,6 @@ import numpy as np
 
 from judged.arrays import Flags, Floats, Ints
 
-__all__ = [
-    "Flags",
-    "Floats",
-    "Ints",
-    "divide",
-    "segment_count",
-    "segment_cumprod_before",
-    "segment_cumsum",
-    "segment_ids",
-    "segment_max",
-    "segment_running_count",
-    "segment_sum",
-    "take_segments",
-]
-
 
 def divide(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
     """Divide element by element, with 0 where the denominator is 0."""

@@ -20,24 +20,6 @@ from judged.arrays import Flags, Floats, Ints
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import segment_ids, take_segments
 
-__all__ = [
-    "MAX_LISTS",
-    "MAX_ORDERS",
-    "Arrangements",
-    "OrderStatistics",
-    "TieContributions",
-    "TiedGroup",
-    "TooManyOrders",
-    "Valuation",
-    "arrange",
-    "concatenate_lists",
-    "enumerate_orders",
-    "evaluate_lists",
-    "find_tied_groups",
-    "order_ties_by_grade",
-    "tie_contributions",
-]
-
 Valuation: TypeAlias = Callable[[Ranking], Floats]
 """A measure with its parameters: one value for every query of a view."""
 

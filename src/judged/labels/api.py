@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from judged.agents.tables import GRADES
 from judged.errors import BadProtocol, JudgedError
 from judged.io.texts import TextSource
 from judged.labels.budget import Budget, Prices
@@ -20,8 +19,7 @@ from judged.labels.result import Labelling
 from judged.labels.run import Job, Progress, ProgressCallback, Throttle, cache_lock, run_sync
 from judged.problem import Note
 from judged.result import Provenance
-
-__all__ = ["label_pool", "label_results"]
+from judged.tables.schema import GRADES
 
 LOW_MASS = 0.5
 """Below this probability of any legal grade, a grade means little."""

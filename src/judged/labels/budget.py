@@ -11,8 +11,6 @@ from judged.labels.cache import Cache
 from judged.labels.pool import Pool
 from judged.labels.prompt import TOKEN_RULE, Labeller, make_questions
 
-__all__ = ["Budget", "Estimate", "Prices", "estimate_pool"]
-
 MARGIN = 1.5
 """Factor by which more than the estimate is reserved for a request, until token counts ask for more."""
 SECONDS_PER_ANSWER = 2.0

@@ -13,8 +13,6 @@ from typing import Any, Self
 
 from judged.errors import Unreadable
 
-__all__ = ["Answer", "Cache", "Past"]
-
 APPLICATION = 0x6A646764
 """Application id of the file: `jdgd` in ASCII."""
 

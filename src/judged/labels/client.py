@@ -20,19 +20,6 @@ from judged._optional import need
 from judged.errors import BadProtocol, EndpointFailed
 from judged.labels.prompt import STRUCTURES, Labeller, Message, Structure
 
-__all__ = [
-    "Client",
-    "Dialect",
-    "Endpoint",
-    "Key",
-    "RejectedError",
-    "Reply",
-    "RetryPolicy",
-    "TransientError",
-    "limit_answer",
-    "parse_retry_after",
-]
-
 URL_VARIABLE = "OPENAI_BASE_URL"
 """The environment variable with the address of the endpoint, if no other address is given."""
 KEY_VARIABLE = "OPENAI_API_KEY"

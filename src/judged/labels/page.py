@@ -17,8 +17,6 @@ from judged.stats.outcome import Undefined
 if TYPE_CHECKING:
     from judged.report.subject import Subject
 
-__all__ = ["PAGE"]
-
 
 def make_data(subject: Subject) -> PageData:
     """Return the answer, the confusion matrix and the calibration; the other tables as a block."""

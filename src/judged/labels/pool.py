@@ -32,8 +32,6 @@ from judged.tables.labels import Label
 from judged.tables.run import Run
 from judged.tables.schema import RUN
 
-__all__ = ["Item", "Judged", "Pool", "PoolOptions", "PoolSource", "SourceKind", "build_pool"]
-
 SourceKind: TypeAlias = Literal["run", "trace"]
 Source: TypeAlias = RunLike | Sessions
 """A run, or a trace: a file, sessions, or objects in memory."""

@@ -14,25 +14,11 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from judged.agents.tables import GRADES
 from judged.errors import BadInput, BadProtocol, Unreadable
 from judged.labels.pool import Item
 from judged.problem import Problem
 from judged.store.files import parse_yaml
-
-__all__ = [
-    "STRUCTURES",
-    "TOKEN_RULE",
-    "Labeller",
-    "Message",
-    "Prompt",
-    "Question",
-    "Structure",
-    "disarm",
-    "estimate_tokens",
-    "make_questions",
-    "read_prompt",
-]
+from judged.tables.schema import GRADES
 
 Message: TypeAlias = dict[str, str]
 Structure: TypeAlias = Literal["json_schema", "json_object", "text"]

@@ -16,8 +16,6 @@ from judged.tables.labels import Labels
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Labelling"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Labelling(Result):

@@ -20,8 +20,6 @@ from judged.labels.cache import Answer, Cache
 from judged.labels.client import Client, RejectedError, Reply, RetryPolicy, TransientError
 from judged.labels.prompt import Question, estimate_tokens
 
-__all__ = ["Job", "Progress", "ProgressCallback", "Throttle", "backoff", "cache_lock", "run_sync"]
-
 T = TypeVar("T")
 
 FIRST_WAIT, LONGEST_BACKOFF = 0.5, 60.0

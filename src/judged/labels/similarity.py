@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judged._optional import need
-from judged.agents.tables import GRADES
 from judged.arrays import Floats, Ints
 from judged.errors import BadSample, MissingExtra, Unreadable, Unusable
 from judged.io.read import read_labels
@@ -30,18 +29,7 @@ from judged.labels.pool import Item
 from judged.problem import Problem
 from judged.stats.paired import Values, check_values
 from judged.tables.labels import Label, Labels
-
-__all__ = [
-    "Cuts",
-    "Embedder",
-    "SimilarityLabels",
-    "calibrate",
-    "cross_validate",
-    "label_by_similarity",
-    "load_model",
-    "measure_similarity",
-]
-
+from judged.tables.schema import GRADES
 
 MIN_GRADES = 20
 """Fewer human grades than this say too little about where grades begin."""

@@ -16,18 +16,6 @@ from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import describe_values, format_value
 
-__all__ = [
-    "EXAMPLE_SETUP",
-    "Card",
-    "CardParameter",
-    "describe_range",
-    "list_cards",
-    "make_card",
-    "read_full_name",
-    "read_summary",
-    "render_catalogue",
-]
-
 _NOTES = ("Title", "Unjudged", "Unlabelled", "Ties", "Empty", "Agrees with")
 _SECTIONS = ("Example", "References")
 _HEADING = re.compile(rf"^({'|'.join((*_NOTES, *_SECTIONS))}):[ \t]*\n?", re.MULTILINE)

@@ -11,17 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.errors import BadMeasure, JudgedError
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import TermsFunction
-from judged.kernels.segments import Floats
 from judged.measures.families import FAMILIES, register, unregister
 from judged.measures.laws import Law, parse_laws
 from judged.measures.measure import Aggregate, Measure
 from judged.measures.parameters import PARAMETERS, Parameter, normalise_value
 from judged.measures.parse import explain_taken_name, is_valid_name
-
-__all__ = ["define", "define_per_query", "undefine"]
 
 SLACK = 1e-9
 """How far rounding may carry a value beyond its bounds."""

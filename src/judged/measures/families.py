@@ -14,25 +14,6 @@ from judged.plugins import list_announced, load_announced, refuse_announced
 from judged.registry import Registry
 from judged.subject import Subject
 
-__all__ = [
-    "DESCRIPTIONS",
-    "ENTRY_POINTS",
-    "FAMILIES",
-    "MEASURES",
-    "PREFERENCE_MEASURES",
-    "SCOPES",
-    "Alias",
-    "Scope",
-    "find_measure",
-    "list_families",
-    "list_plugins",
-    "load_index",
-    "load_plugin",
-    "register",
-    "registry_for",
-    "unregister",
-]
-
 ENTRY_POINTS = "judged.measures"
 """The group of entry points under which installed packages announce measures: a name and a "module:attribute"."""
 

@@ -21,8 +21,6 @@ from judged.measures.families import Scope
 from judged.measures.measure import Measure
 from judged.subject import list_subjects
 
-__all__ = ["find_measures", "find_scopes", "render_index", "render_types", "write"]
-
 FIRST = (
     *("ranked.precision", "ranked.average_precision", "ranked.gain", "ranked.cascade", "ranked.blended"),
     *("ranked.compatibility", "ranked.incomplete", "ranked.sets", "ranked.counts", "ranked"),

@@ -8,18 +8,6 @@ from typing import Self, TypeAlias
 
 from judged.errors import UnknownName
 
-__all__ = [
-    "BINARY",
-    "BINARY_IN_ORDER",
-    "BINARY_SET",
-    "GRADED",
-    "SESSION_COUNT",
-    "SESSION_RATE",
-    "Law",
-    "Laws",
-    "parse_laws",
-]
-
 
 class Law(StrEnum):
     """A law by name; `meaning` says it in words."""

@@ -14,10 +14,8 @@ from judged.measures.laws import Laws
 from judged.measures.parameters import Parameter, Value, find_parameter, format_value, normalise_value
 
 if TYPE_CHECKING:
+    from judged.arrays import Floats
     from judged.kernels.ranked.terms import Terms
-    from judged.kernels.segments import Floats
-
-__all__ = ["Aggregate", "Measure", "Needs", "Values", "pooled_parts", "pooled_value"]
 
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "percentile", "pooled"]
 """How the values of queries become one: their mean, their sum (counts), their geometric mean, their percentile `p`, or

@@ -10,22 +10,6 @@ from typing import TypeAlias
 
 from judged.errors import BadMeasure
 
-__all__ = [
-    "BLEND",
-    "HIGHEST_GAIN",
-    "LOOKED_AT",
-    "PARAMETERS",
-    "PATIENCE",
-    "SATISFIED",
-    "SESSION_PARAMETERS",
-    "Parameter",
-    "Value",
-    "describe_values",
-    "find_parameter",
-    "format_value",
-    "normalise_value",
-]
-
 Value: TypeAlias = bool | int | float | str | tuple[float, ...] | tuple[tuple[float, float], ...] | None
 """What a parameter may hold; a mapping is kept as a sorted tuple of pairs, so that measures hash."""
 

@@ -12,17 +12,6 @@ from judged.measures.families import SCOPES, Alias, Scope, list_plugins, load_pl
 from judged.measures.measure import Measure
 from judged.measures.trec_eval import FORMATS, NICKNAMES, expand
 
-__all__ = [
-    "ParsedName",
-    "explain_taken_name",
-    "find_measures",
-    "is_valid_name",
-    "parse_measure",
-    "parse_measures",
-    "parse_name",
-    "split_measures",
-]
-
 LONGEST = 2_000
 """Characters from which on a text is no name: numbers of thousands of digits cannot be converted."""
 _NUMBER = r"(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?+[0-9]++)?+"

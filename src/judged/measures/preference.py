@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.kernels.preferences import (
     PreferenceView,
     balanced_share,
@@ -22,31 +23,10 @@ from judged.kernels.preferences import (
     pair_share,
     simple_share,
 )
-from judged.kernels.segments import Floats
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.ranked.average_precision import average_precision
 from judged.measures.ranked.precision import precision, r_precision
-
-__all__ = [
-    "P_avgjg",
-    "Rprec_mult_avgjg",
-    "map_avgjg",
-    "prefs_avgjg",
-    "prefs_avgjg_Rnonrel",
-    "prefs_avgjg_Rnonrel_ret",
-    "prefs_avgjg_imp",
-    "prefs_avgjg_ret",
-    "prefs_num_prefs_ful",
-    "prefs_num_prefs_ful_ret",
-    "prefs_num_prefs_poss",
-    "prefs_pair",
-    "prefs_pair_imp",
-    "prefs_pair_ret",
-    "prefs_simp",
-    "prefs_simp_imp",
-    "prefs_simp_ret",
-]
 
 Count: TypeAlias = Literal["all", "implied", "retrieved"]
 """Which preferences count: all, those of which a document is retrieved, or those between two retrieved ones."""

@@ -8,12 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.segments import Floats, Ints, divide
+from judged.arrays import Floats, Ints
+from judged.kernels.segments import divide
 from judged.measures.families import Scope
 from judged.measures.measure import Measure
 from judged.measures.parameters import Parameter
-
-__all__ = ["QPS", "TIMING", "Latency", "TimingView"]
 
 TIMING = Scope(
     "timing",

@@ -11,8 +11,6 @@ from judged.errors import BadMeasure, UnknownName
 from judged.measures.families import Alias, find_measure
 from judged.measures.measure import Measure
 
-__all__ = ["FORMATS", "NICKNAMES", "TREC_ALIASES", "Kind", "TrecMeasure", "Version", "expand", "list_names"]
-
 Version: TypeAlias = Literal[9, 10]
 Kind: TypeAlias = Literal["integer", "float", "string", "runid"]
 

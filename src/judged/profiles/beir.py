@@ -5,8 +5,6 @@ from __future__ import annotations
 from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
-__all__ = ["PROFILE"]
-
 _CUSTOM = {"ties": "input-order", "precision": "float64", "missing": "zero"}
 """How its own measures sort, and that they divide by the number of judged queries."""
 

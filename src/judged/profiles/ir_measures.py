@@ -8,8 +8,6 @@ from typing import Any
 from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
-__all__ = ["PROFILE"]
-
 _JUDGED_ONLY: Mapping[tuple[str, Any], Mapping[str, Any]] = {
     ("judged_only", True): {"unjudged": "removed"},
     ("judged_only", False): {},

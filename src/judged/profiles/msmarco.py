@@ -5,8 +5,6 @@ from __future__ import annotations
 from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
-__all__ = ["PROFILE"]
-
 PROFILE = Profile(
     "msmarco",
     tool="ms_marco_eval.py",

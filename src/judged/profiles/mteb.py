@@ -5,8 +5,6 @@ from __future__ import annotations
 from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
-__all__ = ["PROFILE"]
-
 
 def _at(name: str, measure: str) -> Spelling:
     return Spelling(name, measure, takes=(), number=True, shown=f"{name}_at_k")

@@ -18,8 +18,6 @@ from judged.measures.parse import ParsedName, parse_measure, parse_measures, par
 from judged.protocol import Protocol
 from judged.registry import Registry
 
-__all__ = ["PROFILES", "Profile", "Reading", "Spelling", "as_profile", "set_relevance"]
-
 
 def _parse_number(text: str) -> float:
     return int(text) if text.isdigit() else float(text)

@@ -7,8 +7,6 @@ from judged.measures.trec_eval import expand
 from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
-__all__ = ["PROFILE"]
-
 
 def _expand(text: str) -> list[str]:
     """Return the names that a nickname, or a name without its numbers, means."""

@@ -6,8 +6,6 @@ from judged.measures.measure import Measure
 from judged.profiles.profile import Profile, Spelling, set_relevance
 from judged.protocol import Protocol
 
-__all__ = ["PROFILE"]
-
 
 def _lower_grades_gain_nothing(measure: Measure, level: int) -> Measure:
     """Return the measure with no gain for grades below the level: ranx drops such documents."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from judged.profiles.profile import Profile
 from judged.protocol import PROTOCOLS
 
-__all__ = ["TREC_EVAL_9", "TREC_EVAL_10"]
-
 _FATAL = "A topic with only negative grades stops the program."
 _NAN = "Where it divides 0 by 0 and prints `-nan` (`-J` that leaves an empty list, `Rndcg` with `-l 0`), judged has 0."
 

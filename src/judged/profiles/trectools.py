@@ -8,8 +8,6 @@ from typing import Any
 from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
-__all__ = ["PROFILE"]
-
 _AS_READ = {"ties": "document-ascending"}
 """How `TrecRun` sorts what it reads; these measures do not sort again."""
 _AVERAGED = {"ties": "expected"}

@@ -13,8 +13,6 @@ from typing import Any
 from judged.blocks import Figure
 from judged.figures import CONFIG, PALETTE, Record
 
-__all__ = ["CHARTS", "fill"]
-
 Spec = dict[str, Any]
 A, B, REST, INK, GROUND, SOFT = (PALETTE[name][0] for name in ("a", "b", "rest", "ink", "ground", "soft"))
 SERIES = [PALETTE[name][0] for name in "abcdef"]

@@ -14,16 +14,6 @@ from judged.blocks import Display
 from judged.result import Result, to_records
 from judged.state import to_state
 
-__all__ = [
-    "render_csv",
-    "render_json",
-    "render_jsonl",
-    "render_parquet",
-    "render_tsv",
-    "to_delimited",
-    "to_json",
-]
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a cell begins with that a spreadsheet may run; full-width signs are taken for the plain ones."""
 

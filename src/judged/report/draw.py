@@ -10,8 +10,6 @@ from judged.blocks import Figure
 from judged.errors import UnknownName
 from judged.wording import to_xml_text
 
-__all__ = ["PICTURES", "check_picture_path", "draw"]
-
 PICTURES: Mapping[str, str] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 """The format that an extension names."""
 SCALE = 2.0

@@ -14,8 +14,6 @@ from judged.report.markdown import to_markdown
 from judged.report.text import render_blocks
 from judged.wording import counted
 
-__all__ = ["LIMIT", "Gated", "find_outcome", "render_junit", "render_markdown", "render_text", "to_document"]
-
 Gated: TypeAlias = GateReport | RefusedGate
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
 

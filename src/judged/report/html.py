@@ -19,8 +19,6 @@ from judged.blocks import (
 from judged.problem import group_notes
 from judged.result import Result
 
-__all__ = ["render_html", "to_html"]
-
 
 def render_html(result: Result, display: Display) -> str:
     """Return the blocks of a result as a fragment of HTML; figures are left out."""

@@ -9,8 +9,6 @@ from xml.sax.saxutils import escape, quoteattr
 
 from judged.wording import to_xml_text
 
-__all__ = ["Case", "Suite", "to_junit"]
-
 
 @dataclass(frozen=True, slots=True)
 class Case:

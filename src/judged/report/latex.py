@@ -20,8 +20,6 @@ from judged.problem import group_notes
 from judged.report.text import LINE, wrap
 from judged.result import Result
 
-__all__ = ["render_latex", "to_latex"]
-
 _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",

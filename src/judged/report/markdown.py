@@ -21,8 +21,6 @@ from judged.blocks import (
 from judged.problem import group_notes
 from judged.result import Result
 
-__all__ = ["render_markdown", "to_markdown"]
-
 _SPECIAL = re.compile(r"([\\|*`<\[\]]|(?<!\w)_|_(?!\w))")
 
 

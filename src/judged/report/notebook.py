@@ -19,8 +19,6 @@ from judged.report.draw import SCALE, draw
 from judged.report.html import render_html
 from judged.result import Result
 
-__all__ = ["VEGA_LITE", "Bundle", "to_bundle", "to_bundles", "to_static_html"]
-
 VEGA_LITE = "application/vnd.vegalite.v5+json"
 Bundle: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 """An output of a cell: its forms by MIME type, and metadata of some of them."""

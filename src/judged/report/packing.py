@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from judged.arrays import Floats
 
-__all__ = ["Block", "Json", "Numbers", "escape_script", "pack", "squeeze", "to_plain"]
-
 Json: TypeAlias = Any
 """Plain data: dicts with text keys, lists, text, finite numbers, True, False and None."""
 

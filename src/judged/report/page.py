@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from judged.result import Result
     from judged.tables.inputs import TruthLike
 
-__all__ = ["make_policy", "read_script", "render_report"]
-
 SCRIPTS = ("dom", "data", "copies", "state", "table", "chart", "blocks")
 """The scripts that pages build on, in the order in which they are joined."""
 

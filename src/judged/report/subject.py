@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from judged.result import InputFile, Result
     from judged.tables.judgments import Judgments
 
-__all__ = ["Sources", "Subject", "make_subjects"]
-
 
 @dataclass(frozen=True, eq=False)
 class Sources:

@@ -28,8 +28,6 @@ from judged.blocks import (
 from judged.problem import group_notes
 from judged.result import Result
 
-__all__ = ["LINE", "fit", "render_blocks", "render_critical_difference", "render_table", "to_text", "wrap"]
-
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 GAP = "  "
 MANY = 9

@@ -12,8 +12,6 @@ from importlib.util import find_spec
 from judged._optional import need
 from judged.report.packing import squeeze
 
-__all__ = ["HOW_TO_DRAW", "Engine", "can_draw", "load_engine"]
-
 HOW_TO_DRAW = "`pip install vl-convert-python` (part of the extra `report`) adds figures"
 
 

@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from judged.arrays import Flags, Floats, Ints
 from judged.errors import BadMeasure, MissingQueries
 from judged.io.read import read_judgments, read_run
 from judged.kernels.diversity import INTENTS_HINT
 from judged.kernels.ranked.ranking import Intents, Ranking
 from judged.kernels.scan.align import Aligned, Progress
-from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_ids
+from judged.kernels.segments import segment_count, segment_ids
 from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
@@ -28,8 +29,6 @@ from judged.scoring.locate import ReducedRun, locate_judged
 from judged.tables.columns import one_array, take, to_arrow, to_numpy
 from judged.tables.judgments import Judgments, order_intents
 from judged.tables.run import Run
-
-__all__ = ["RANKED", "RankedAlignment", "align", "read_judgments_for"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from judged.arrays import Flags, Ints
 from judged.errors import BadInput, BadMeasure
 from judged.io.read import read_preferences
 from judged.kernels.preferences import (
@@ -18,7 +19,7 @@ from judged.kernels.preferences import (
     order_documents,
 )
 from judged.kernels.scan.align import Aligned, Progress
-from judged.kernels.segments import Flags, Ints, segment_count, segment_ids
+from judged.kernels.segments import segment_count, segment_ids
 from judged.measures.families import PREFERENCE_MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
@@ -32,8 +33,6 @@ from judged.scoring.locate import Located, ReducedRun, locate_judged
 from judged.tables.columns import to_arrow
 from judged.tables.preferences import Preferences
 from judged.tables.run import Run
-
-__all__ = ["PREFERENCE", "align_preferences"]
 
 ASCENDING = Note(
     "tie-order",

@@ -10,13 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from judged.kernels.segments import Flags, Ints
+from judged.arrays import Flags, Ints
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.protocol import BaseProtocol
 from judged.tables.columns import to_strings
-
-__all__ = ["Alignment", "Counts", "OwnedAlignment", "View", "align_owned"]
 
 
 class View(Protocol):

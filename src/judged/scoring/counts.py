@@ -9,8 +9,6 @@ from judged.problem import FEW_QUERIES, ZERO_RELEVANT, Note, Severity
 from judged.protocol import Protocol
 from judged.wording import counted
 
-__all__ = ["RunCounts", "to_notes"]
-
 SHOWN = 5
 """How many query ids a note names before it ends with an ellipsis."""
 

@@ -27,8 +27,6 @@ from judged.scoring.locate import ReducedRun
 if TYPE_CHECKING:
     from judged.tables.inputs import SystemLike, TruthLike
 
-__all__ = ["evaluate", "evaluate_many", "evaluate_with", "read_truth"]
-
 Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str | os.PathLike[str]
 """Systems by name, a list of files, one file, or a pattern such as `runs/*.run`."""
 Engine: TypeAlias = Literal["local", "streaming"]

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from judged.arrays import Flags, Floats, Ints
 from judged.blocks import Block, Display
 from judged.errors import BadMeasure, UnknownName
 from judged.kernels.elementary import log
 from judged.kernels.scan.align import Progress
-from judged.kernels.segments import Flags, Floats, Ints
 from judged.measures.measure import Measure, pooled_value
 from judged.problem import Note
 from judged.profiles.profile import Profile
@@ -28,8 +28,6 @@ from judged.scoring.family import FAMILIES, Family, Measures
 from judged.state import from_state, to_state
 from judged.tables.columns import to_numpy, to_strings
 from judged.tables.scores import Scores
-
-__all__ = ["Evaluation", "Part", "Range", "aggregate", "score"]
 
 FLOOR = 1e-5
 """What a geometric mean takes in place of a smaller value, as trec_eval does."""

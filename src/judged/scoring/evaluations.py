@@ -32,8 +32,6 @@ from judged.result import Provenance, Result, tabulate
 from judged.scoring.evaluation import Evaluation, Range
 from judged.state import to_state
 
-__all__ = ["Bounds", "Evaluations", "find_bounds", "find_tie_range"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluations(Result, Mapping[str, Evaluation]):

@@ -18,8 +18,6 @@ from judged.registry import Registry
 from judged.scoring.alignment import Alignment
 from judged.tables.judgments import Judgments
 
-__all__ = ["FAMILIES", "Family", "Measures", "find_family"]
-
 Measures: TypeAlias = Iterable[Measure | str] | Measure | str
 """Measures as users name them: values, names, or one string with several names."""
 

@@ -29,17 +29,6 @@ from judged.tables.columns import call, take, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Mappings, Run, Text
 
-__all__ = [
-    "Located",
-    "ReducedRun",
-    "apply_run_conventions",
-    "locate_judged",
-    "raise_run_problems",
-    "scan_run",
-    "to_index",
-]
-
-
 HEAD = 4096
 """Bytes of a line that a message may show."""
 

@@ -54,8 +54,6 @@ from judged.tables.columns import take
 from judged.tables.judgments import Judgments
 from judged.tables.schema import RUNS
 
-__all__ = ["is_connect", "read_frame", "reduce_frame", "run_task"]
-
 SAMPLE = 2000
 """Rows that show whether the queries of the input are consecutive."""
 LISTED = 1000

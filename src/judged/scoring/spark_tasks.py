@@ -33,23 +33,6 @@ from judged.tables.columns import one_array, take, to_arrow, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Run
 
-__all__ = [
-    "CELLS",
-    "LABEL",
-    "PARTS",
-    "Fault",
-    "Files",
-    "Handed",
-    "Job",
-    "Piece",
-    "TaskPart",
-    "gather",
-    "name_file",
-    "pack",
-    "reduce",
-    "spread",
-]
-
 LABEL = "the Spark data frame"
 PARTS = "part binary"
 """What tasks return to the driver."""

@@ -33,8 +33,6 @@ from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Run
 from judged.wording import counted
 
-__all__ = ["Reducer", "Reduction", "reduce_stream"]
-
 PARTITIONS = 256
 """How many files rows are spilled to at once."""
 LEVELS = 3

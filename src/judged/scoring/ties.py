@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judged.arrays import Floats, Ints
 from judged.errors import BadMeasure
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, Ints
 from judged.kernels.ties import (
     MAX_ORDERS,
     OrderStatistics,
@@ -23,8 +23,6 @@ from judged.kernels.ties import (
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.scoring.align import RankedAlignment
-
-__all__ = ["average_over_ties", "tie_range"]
 
 
 def average_over_ties(measure: Measure, alignment: RankedAlignment) -> Floats:

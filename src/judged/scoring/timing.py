@@ -21,8 +21,6 @@ from judged.scoring.family import Family, Measures
 from judged.tables.columns import one_array, to_numpy
 from judged.tables.timings import Timings
 
-__all__ = ["TIMING", "TimingCounts", "TimingProtocol", "align_timings"]
-
 
 @dataclass(frozen=True, slots=True)
 class TimingProtocol(BaseProtocol):

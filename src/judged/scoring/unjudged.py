@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from judged.arrays import Flags, Floats, Ints
 from judged.errors import BadMeasure
 from judged.kernels.completions import (
     UnjudgedResults,
@@ -20,12 +21,10 @@ from judged.kernels.completions import (
 from judged.kernels.in_order import InOrder
 from judged.kernels.ranked.gains import dcg_discount, grade_gains
 from judged.kernels.scan.align import Progress
-from judged.kernels.segments import Flags, Floats, Ints, divide, segment_count
+from judged.kernels.segments import divide, segment_count
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.scoring.align import RankedAlignment
-
-__all__ = ["Bounds", "judged_shares", "unjudged_bounds", "unjudged_range"]
 
 COMPLETIONS = 5_000
 """How many completions of one query are tried one by one."""

@@ -14,8 +14,6 @@ from judged.errors import BadSample
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Cell, Undefined, as_row
 from judged.stats.paired import Paired, SystemValues, check_level, pair_scores
 
-__all__ = ["Posterior", "correlated_t_posterior", "signed_rank_posterior"]
-
 BLOCK = 2**16
 """About how many random numbers are drawn at a time; the result does not depend on it."""
 

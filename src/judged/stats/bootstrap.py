@@ -15,18 +15,6 @@ from judged.stats.intervals import Interval
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
 from judged.stats.paired import Values, check_level, check_resamples, check_values
 
-__all__ = [
-    "STATISTICS",
-    "Statistic",
-    "bootstrap_interval",
-    "draw_resamples",
-    "geometric_mean",
-    "mean",
-    "percentile",
-    "ratio",
-    "shifted_bootstrap_p",
-]
-
 FLOOR = 1e-5
 """Smaller values count as this in a geometric mean, as in trec_eval."""
 STREAM = 64

@@ -8,8 +8,6 @@ import numpy as np
 
 from judged.arrays import Floats
 
-__all__ = ["CORRECTIONS", "benjamini_hochberg", "bonferroni", "holm", "uncorrected"]
-
 
 def uncorrected(ps: Sequence[float | None]) -> list[float | None]:
     """Return the p-values unchanged."""

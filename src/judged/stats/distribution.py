@@ -7,8 +7,6 @@ import numpy as np
 from judged.arrays import Floats
 from judged.stats.paired import Values
 
-__all__ = ["SHARES", "find_quantiles"]
-
 SHARES = tuple(np.linspace(0, 1, 101).round(2).tolist())
 """The shares at which quantiles are taken, from the least value to the greatest."""
 

@@ -13,17 +13,6 @@ from judged.errors import BadSample
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, TOO_FEW, Undefined
 from judged.stats.paired import summarise, wins_ties_losses
 
-__all__ = [
-    "detectable_difference",
-    "hedges",
-    "least_effect",
-    "least_size",
-    "probability_of_superiority",
-    "queries_needed",
-    "standardised_difference",
-    "t_test_power",
-]
-
 MOST = 10_000_000
 """No more queries than this are considered; a difference that needs more is out of reach."""
 

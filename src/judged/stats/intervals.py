@@ -13,16 +13,6 @@ from judged.errors import BadSample
 from judged.stats.outcome import NO_BASE, NO_SPREAD, ONE_QUERY, TOO_FEW, Undefined
 from judged.stats.paired import Values, check_level, check_values, summarise
 
-__all__ = [
-    "Interval",
-    "critical_interval",
-    "defined_student_interval",
-    "is_binary",
-    "ratio_interval",
-    "student_interval",
-    "wilson_interval",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Interval:

@@ -20,8 +20,6 @@ from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
 from judged.stats.paired import Sample, check_resamples, summarise
 from judged.stats.randomisation import EXACT_UP_TO, draw_flips
 
-__all__ = ["POWER", "Equivalence", "MarginTest", "OneSidedTest", "Verdict", "equivalence_test", "margin_test"]
-
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive"]
 OneSidedTest: TypeAlias = Literal["t", "randomisation"]
 

@@ -19,19 +19,6 @@ from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Cell, Undefined, as_row
 from judged.stats.paired import Paired, SystemValues, check_level, check_resamples, pair_scores
 from judged.stats.studentized_range import range_quantile, range_tail
 
-__all__ = [
-    "Anova",
-    "Friedman",
-    "RankPair",
-    "Source",
-    "Tukey",
-    "TukeyPair",
-    "friedman_test",
-    "randomised_tukey_hsd",
-    "tukey_hsd",
-    "two_way_anova",
-]
-
 SystemScores: TypeAlias = Mapping[str, SystemValues] | Sequence[Sequence[float]] | Floats
 
 EXACT_ARRANGEMENTS = 2**19

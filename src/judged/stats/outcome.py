@@ -8,20 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = [
-    "NO_BASE",
-    "NO_DIFFERENCE",
-    "NO_SPREAD",
-    "ONE_QUERY",
-    "TOO_FEW",
-    "Cell",
-    "Outcome",
-    "Undefined",
-    "as_cell",
-    "as_row",
-    "stars",
-]
-
 Cell: TypeAlias = str | int | float | None
 """A value in a row of a result's table."""
 

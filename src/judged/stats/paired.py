@@ -16,23 +16,6 @@ from judged.arrays import Floats
 from judged.errors import BadSample
 from judged.tables.scores import Scores
 
-__all__ = [
-    "Paired",
-    "Sample",
-    "SystemValues",
-    "Values",
-    "WinsTiesLosses",
-    "check_level",
-    "check_resamples",
-    "check_values",
-    "differences",
-    "pair_by_query",
-    "pair_scores",
-    "steady",
-    "summarise",
-    "wins_ties_losses",
-]
-
 Values: TypeAlias = Sequence[float] | Floats
 SystemValues: TypeAlias = Values | Mapping[str, float] | Scores
 """The scores of one system: in the order of the queries, by query, or as `Scores`."""

@@ -16,19 +16,6 @@ from judged.stats.outcome import NO_DIFFERENCE, NO_SPREAD, ONE_QUERY, Outcome, U
 from judged.stats.paired import Sample, Values, check_values, differences, steady, summarise, wins_ties_losses
 from judged.stats.randomisation import randomise
 
-__all__ = [
-    "EXACT_RANKS_UP_TO",
-    "TESTS",
-    "TTest",
-    "difference_test",
-    "independent_t",
-    "paired_t",
-    "sign_test",
-    "t_of_mean",
-    "welch_t",
-    "wilcoxon",
-]
-
 TName: TypeAlias = Literal["paired", "independent", "welch"]
 
 EXACT_RANKS_UP_TO = 50

@@ -17,19 +17,6 @@ from judged.stats.outcome import NO_SPREAD, Cell, Undefined, as_row
 from judged.stats.paired import Values, check_level, check_values
 from judged.stats.rater_agreement import sort_labels
 
-__all__ = [
-    "CorrectedRate",
-    "PoweredMean",
-    "StratifiedMean",
-    "bound_mean",
-    "combine_parts",
-    "describe_small_sample",
-    "prediction_powered_mean",
-    "rogan_gladen_rate",
-    "satterthwaite_freedom",
-    "stratified_mean",
-]
-
 Trust: TypeAlias = Literal["tuned", "full", "none"]
 """How far to rely on the machine: as far as it helps (PPI++), fully (PPI), not at all (classical)."""
 METHODS = {"tuned": "PPI++", "full": "PPI", "none": "classical"}

@@ -20,16 +20,6 @@ from judged.errors import BadSample
 from judged.stats.outcome import NO_SPREAD, Outcome, Undefined
 from judged.stats.paired import check_resamples, check_values, steady, summarise
 
-__all__ = [
-    "EXACT_UP_TO",
-    "Randomised",
-    "all_pairs",
-    "draw_flips",
-    "interaction_test",
-    "randomise",
-    "randomise_families",
-]
-
 EXACT_UP_TO = 20
 """Up to this many queries every assignment of signs is enumerated."""
 CLOSE = 1e-9

@@ -17,15 +17,6 @@ from judged.errors import BadSample, UnknownName
 from judged.stats.outcome import Cell, Undefined, as_row
 from judged.stats.paired import ROUNDING, check_values
 
-__all__ = [
-    "RankAgreement",
-    "kendall_tau",
-    "rank_biased_overlap",
-    "spearman_rho",
-    "tau_ap",
-    "tau_ap_b",
-]
-
 RankingScores: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
 Ties: TypeAlias = Literal["a", "b", "w"]
 

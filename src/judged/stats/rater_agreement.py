@@ -20,22 +20,6 @@ from judged.stats.intervals import Interval
 from judged.stats.outcome import Cell, Undefined, as_row
 from judged.stats.paired import check_level
 
-__all__ = [
-    "Alpha",
-    "Bias",
-    "Confusion",
-    "Distance",
-    "GradeBias",
-    "Kappa",
-    "Weights",
-    "cohen_kappa",
-    "confusion_matrix",
-    "grade_bias",
-    "kappa_interval",
-    "krippendorff_alpha",
-    "sort_labels",
-]
-
 Label: TypeAlias = Hashable
 Weights: TypeAlias = Literal["equal", "linear", "quadratic"]
 Distance: TypeAlias = Literal["nominal", "ordinal", "interval"]

@@ -13,8 +13,6 @@ from judged.errors import BadSample
 from judged.stats.paired import SystemValues, differences, pair_scores, summarise, wins_ties_losses
 from judged.stats.paired_tests import t_of_mean
 
-__all__ = ["BaselineRisk", "SystemRisk", "georisk", "trisk", "urisk", "zrisk"]
-
 
 @dataclass(frozen=True, slots=True)
 class BaselineRisk:

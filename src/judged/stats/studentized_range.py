@@ -16,8 +16,6 @@ import numpy as np
 
 from judged.arrays import Floats
 
-__all__ = ["range_quantile", "range_tail"]
-
 STEP, WIDEST = 0.125, 0.08
 """The steps over z, and the largest over ln s: finer ones change no result by more than 1e-12, for 2 to 1,000 groups."""
 NEGLIGIBLE = 60.0

@@ -18,16 +18,6 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = [
-    "UNPACKED_BYTES",
-    "cache_folder",
-    "check_size",
-    "parse_yaml",
-    "replace_file",
-    "standard_input",
-    "write_file",
-]
-
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 DRAFT, LONGEST_NAME = ".judged-draft", 100

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 from judged._optional import need
 from judged.errors import Unreadable
 
-__all__ = ["StoredFile", "has_pattern", "is_remote", "list_files", "open_file", "read_bytes", "write_bytes"]
-
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _PATTERN = re.compile(r"[*?\[]")
 

@@ -14,8 +14,6 @@ from judged.studies.stages.stage import Ranked
 from judged.studies.system import Answer
 from judged.tables.run import Run
 
-__all__ = ["AnswerLog", "Asked", "Built", "make_run"]
-
 
 class Asked(msgspec.Struct, frozen=True):
     """A query that was asked: what came back, and how long each stage took."""

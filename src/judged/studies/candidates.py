@@ -27,8 +27,6 @@ from judged.tables.run import Columns, Run
 if TYPE_CHECKING:
     from judged.studies.fusion import FusedRuns
 
-__all__ = ["Candidates", "RankedList", "collect_candidates", "collect_ranked", "read_runs"]
-
 
 @dataclass(frozen=True, eq=False)
 class RankedList:

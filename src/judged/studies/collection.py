@@ -14,8 +14,6 @@ from judged.problem import Problem
 if TYPE_CHECKING:
     from judged.tables.judgments import Judgments
 
-__all__ = ["Collection"]
-
 
 @dataclass(frozen=True, eq=False)
 class Collection:

@@ -19,14 +19,6 @@ from judged.studies.collection import Collection
 from judged.studies.specification import DEMO, CollectionSpec, StudySpec
 from judged.tables.judgments import Judgments
 
-__all__ = [
-    "list_inputs",
-    "make_demo_collection",
-    "read_collection",
-    "split_queries",
-    "write_collection",
-]
-
 
 def read_collection(spec: CollectionSpec | str) -> Collection:
     """Return the collection that a study names; queries without judgments are left out, and noted."""

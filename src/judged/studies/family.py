@@ -23,8 +23,6 @@ from judged.studies.measures import GateView, RerankingView, RoutingView
 from judged.studies.tables import Choices, GateDecisions, Reranking, read_decisions
 from judged.wording import counted
 
-__all__ = ["GATING", "RERANKING", "ROUTING", "GatingProtocol", "RerankingProtocol", "RoutingProtocol"]
-
 
 @dataclass(frozen=True, slots=True)
 class RoutingProtocol(BaseProtocol):

@@ -20,8 +20,6 @@ from judged.store.files import write_file
 from judged.studies.plan import ANSWERS, StudyInputs, list_versions
 from judged.studies.result import Study
 
-__all__ = ["prepare_folder", "write_study"]
-
 CONTENTS = {
     "report.html": "everything in one page, for a browser",
     "systems.csv": "a row for each system: every measure, the mean time of every stage, what it took to build",

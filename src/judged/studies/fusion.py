@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from judged.tables.inputs import RunLike
     from judged.tables.run import Run
 
-__all__ = ["METHODS", "NORMALISATIONS", "FusedRuns", "Fusion", "Method", "Weights", "fuse"]
-
 FusedRuns: TypeAlias = "Mapping[str, RunLike] | Iterable[RunLike]"
 """Runs by name, or a list of them."""
 Weights: TypeAlias = "Mapping[str, float] | Sequence[float]"

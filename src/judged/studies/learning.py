@@ -9,8 +9,6 @@ from judged.studies.system import Learned, SystemSpec
 from judged.studies.tuning import FusionTuning, tune_fusion
 from judged.tables.run import Run
 
-__all__ = ["Learning"]
-
 
 class Learning:
     """Learns from the answers of systems that are finished."""

@@ -14,26 +14,6 @@ from judged.measures.families import Alias, Scope
 from judged.measures.measure import Measure
 from judged.measures.parameters import MOST_RANKS, Parameter
 
-__all__ = [
-    "GATING",
-    "RERANKING",
-    "ROUTING",
-    "Accuracy",
-    "Balance",
-    "Entropy",
-    "GateEfficiency",
-    "GateView",
-    "Improvement",
-    "Quality",
-    "QualityLost",
-    "Regret",
-    "RerankingView",
-    "RoutingView",
-    "SkipPrecision",
-    "SkipRecall",
-    "WrongSkips",
-]
-
 ROUTING = Scope(
     "routing",
     subject="choices",

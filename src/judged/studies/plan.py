@@ -22,17 +22,6 @@ from judged.studies.system import SystemSpec
 from judged.tables.judgments import Judgments
 from judged.wording import counted
 
-__all__ = [
-    "ANSWERS",
-    "PACKAGES",
-    "PlannedSystem",
-    "StudyInputs",
-    "describe_plan",
-    "describe_stages",
-    "list_versions",
-    "plan_systems",
-]
-
 FORMAT = 1
 """Part of every key; raised when answers or times are made in another way."""
 ANSWERS = "answers"

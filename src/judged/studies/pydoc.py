@@ -13,8 +13,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
 
-__all__ = ["MODULES", "Collection", "Entry", "Grade", "Text", "build", "find_entries"]
-
 MODULES = tuple(
     """
 abc argparse array ast asyncio asyncio.events asyncio.locks asyncio.queues asyncio.streams asyncio.tasks

@@ -30,8 +30,6 @@ from judged.wording import counted, join_words
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["StageTimes", "Study", "SystemRecord"]
-
 LATENCIES = ("Latency", "Latency(p=50)", "Latency(p=90)", "Latency(p=95)", "Latency(p=99)")
 """Measures of the times of a stage, in milliseconds."""
 

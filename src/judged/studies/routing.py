@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from judged.studies.tables import DecisionsLike
 
-__all__ = ["Confusion", "RoutingReport", "evaluate_routing"]
-
 RETRIEVE, SKIP = "retrieve", "skip"
 """What a gate decides between."""
 

@@ -30,8 +30,6 @@ from judged.studies.stages.stage import Query, Ranked, Workshop
 from judged.studies.stages.vectors import VectorCache, VectorSpace, encode_collection
 from judged.studies.system import System, Systems
 
-__all__ = ["Progress", "find_cache", "open_study", "run_study"]
-
 SAVE_EVERY = 64
 """Queries after which the vectors of queries are written to the cache."""
 Progress = Callable[[int, int, str], None]

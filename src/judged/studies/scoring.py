@@ -28,8 +28,6 @@ from judged.tables.run import Run
 from judged.tables.timings import Timings
 from judged.wording import counted
 
-__all__ = ["make_study"]
-
 UNTRAINED = " (untrained)"
 """What the name of a system with random weights ends with, in every table and chart."""
 

@@ -14,8 +14,6 @@ from judged.io.settings import convert_settings, read_yaml
 from judged.measures.parse import parse_measures
 from judged.studies.system import SystemSpec
 
-__all__ = ["DEMO", "DEMO_STUDY", "CollectionSpec", "StudySpec", "make_schema", "read_study"]
-
 DEMO = "demo"
 """The name of the built-in collection."""
 DEMO_STUDY = Path(__file__).with_name("demo.yaml")

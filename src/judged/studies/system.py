@@ -42,8 +42,6 @@ from judged.studies.stages.skip_policies import GATES, Gate, Gates, GateSpec
 from judged.studies.stages.stage import Query, Ranked, Reranker, Searcher, StageFailed, StageSpec, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-__all__ = ["Answer", "FuseSpec", "Learned", "System", "SystemFailed", "SystemSpec", "Systems", "TuneSpec"]
-
 T = TypeVar("T")
 S = TypeVar("S", bound=StageSpec)
 

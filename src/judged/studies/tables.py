@@ -16,16 +16,6 @@ from judged.tables.columns import Column, as_ids, as_values, check_lengths, to_n
 from judged.tables.inputs import Frame
 from judged.tables.schema import QUERY_COLUMNS, Field, Schema
 
-__all__ = [
-    "DECISIONS",
-    "Choices",
-    "Decisions",
-    "DecisionsLike",
-    "GateDecisions",
-    "Reranking",
-    "read_decisions",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class _Rows:

@@ -10,8 +10,6 @@ from typing import Any
 from judged._optional import need
 from judged.studies.result import Study
 
-__all__ = ["TRACKERS", "log_study", "need_tracker"]
-
 _BAD = re.compile(r"[^\w\-. /:]")
 
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from judged.tables.inputs import JudgmentsLike
     from judged.tables.judgments import Judgments
 
-__all__ = ["Fold", "FusionTuning", "tune_fusion"]
-
 Search: TypeAlias = Literal["grid", "swarm"]
 Score: TypeAlias = Callable[[tuple[float, ...]], float]
 """Returns the training score of weights; higher is better."""

@@ -17,27 +17,6 @@ from judged.arrays import Ints
 from judged.errors import BadInput
 from judged.problem import Problem, Problems
 
-__all__ = [
-    "MOST_DIGITS",
-    "Column",
-    "add_repeats",
-    "as_ids",
-    "as_numbers",
-    "as_texts",
-    "as_values",
-    "as_whole_numbers",
-    "call",
-    "check_lengths",
-    "encode",
-    "one_array",
-    "shorten",
-    "take",
-    "to_arrow",
-    "to_bytes",
-    "to_numpy",
-    "to_strings",
-]
-
 Column: TypeAlias = Any
 """A list, or anything that Arrow can read as a column."""
 

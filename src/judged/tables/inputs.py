@@ -15,19 +15,6 @@ from judged.tables.preferences import Preferences
 from judged.tables.run import Run
 from judged.tables.timings import Timings
 
-__all__ = [
-    "ArrowStream",
-    "FileLike",
-    "JudgmentsLike",
-    "LabelsLike",
-    "PreferencesLike",
-    "Rows",
-    "RunLike",
-    "SystemLike",
-    "TimingsLike",
-    "TruthLike",
-]
-
 
 class Readable(Protocol):
     """An open file, text or binary."""

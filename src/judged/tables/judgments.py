@@ -29,8 +29,6 @@ from judged.tables.columns import (
 )
 from judged.tables.nested import flatten_lists, flatten_mapping, flatten_matrix, need_mapping
 
-__all__ = ["NUMBERED", "Judgments", "add_bad_weights", "check_intents", "has_single_intents", "order_intents"]
-
 NUMERAL = re.compile("[0-9]{1,18}")
 NUMBERED = "integer ids were taken as their decimal text"
 

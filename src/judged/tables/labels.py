@@ -10,8 +10,6 @@ import msgspec
 import pyarrow as pa
 from msgspec import Struct
 
-__all__ = ["KEYS", "Label", "Labels"]
-
 KEYS = ("id", "domain_id", "url", "title", "snippet")
 """What a result can be identified by; a label has one of these at least."""
 

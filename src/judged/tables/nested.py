@@ -17,16 +17,6 @@ from numpy.typing import NDArray
 from judged.errors import BadInput, WrongKind
 from judged.problem import Place, Problem, Problems
 
-__all__ = [
-    "Flat",
-    "flatten_lists",
-    "flatten_mapping",
-    "flatten_matrix",
-    "has_text_queries",
-    "keep_order",
-    "need_mapping",
-]
-
 
 def keep_order(scores: Sequence[float | None]) -> list[float]:
     """Return scores by which a list, best first, is ranked in its own order under every tie rule.

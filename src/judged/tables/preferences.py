@@ -26,8 +26,6 @@ from judged.tables.columns import (
 from judged.tables.judgments import NUMBERED, Judgments
 from judged.wording import counted
 
-__all__ = ["Preferences"]
-
 WHOLE = "0"
 """The name of a group's only sub-group, where none is given."""
 

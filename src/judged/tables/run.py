@@ -23,8 +23,6 @@ from judged.tables.nested import (
     need_mapping,
 )
 
-__all__ = ["Columns", "Mappings", "Run", "Source", "Text"]
-
 STRETCH = 1 << 21
 """Bytes of a file in which lines are counted at a time."""
 

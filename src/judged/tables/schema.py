@@ -10,24 +10,6 @@ from judged.errors import BadInput, Unusable
 from judged.problem import Problem
 from judged.registry import Registry
 
-__all__ = [
-    "ATTRIBUTES",
-    "DOCUMENTS",
-    "JUDGMENTS",
-    "LABELS",
-    "PREFERENCES",
-    "QUERIES",
-    "RUN",
-    "RUNS",
-    "SCHEMAS",
-    "SCORES",
-    "TIMINGS",
-    "Field",
-    "FieldKind",
-    "Match",
-    "Schema",
-]
-
 FieldKind: TypeAlias = Literal["id", "number", "value", "grade", "text"]
 """An id is text or a whole number; a value is a finite number or missing; a grade is a whole number from 0 to 4."""
 

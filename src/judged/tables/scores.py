@@ -14,8 +14,6 @@ from judged._optional import need
 from judged.errors import UnknownName
 from judged.wording import counted
 
-__all__ = ["Scores"]
-
 
 @dataclass(frozen=True, eq=False)
 class Scores:

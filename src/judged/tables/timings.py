@@ -15,8 +15,6 @@ from judged.errors import Unusable
 from judged.problem import Locate, Problem, Problems, locate_row
 from judged.tables.columns import Column, as_ids, as_numbers, check_lengths, one_array, to_numpy
 
-__all__ = ["Timings"]
-
 
 @dataclass(frozen=True, eq=False)
 class Timings:

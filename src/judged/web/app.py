@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import Receive, Scope, Send
 
-__all__ = ["Viewer"]
-
 INTERVAL = 0.5
 """Seconds between two checks of the files."""
 HEARTBEAT = 15.0

@@ -22,8 +22,6 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Guard", "Limits", "is_loopback", "make_token", "name_hosts"]
-
 METHODS = ("GET", "HEAD")
 TOKEN = "token"  # noqa: S105 - the name of a parameter
 STRICT = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

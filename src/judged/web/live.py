@@ -21,8 +21,6 @@ from typing import TypeAlias
 from judged.errors import JudgedError, UnknownName
 from judged.result import RESULTS, Result, find_kind, load
 
-__all__ = ["Folder", "Input", "Live", "Saved", "State", "describe", "saved_input"]
-
 ENDINGS = (".json.gz", ".json")
 MOST_FILES = 10_000
 """Files of a folder whose changes are watched."""

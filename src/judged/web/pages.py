@@ -14,8 +14,6 @@ from judged.blocks import format_value
 from judged.figures import PALETTE
 from judged.web.live import Saved
 
-__all__ = ["Page", "address", "make_live", "render_error", "render_folder"]
-
 LIGHT, DARK = ("".join(f"--{name}:{pair[theme]};" for name, pair in PALETTE.items()) for theme in (0, 1))
 COLOURS = f":root{{color-scheme:light dark;{LIGHT}}}@media(prefers-color-scheme:dark){{:root{{{DARK}}}}}"
 LAYOUT = """

@@ -18,8 +18,6 @@ from judged.web.app import Viewer
 from judged.web.guard import Guard, Limits, is_loopback, make_token, name_hosts
 from judged.web.live import Live
 
-__all__ = ["Server", "make_server"]
-
 DEFAULT_PORT = 8642
 BUSY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 10\r\n"

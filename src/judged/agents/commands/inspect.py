@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from judged.agents.tables import Result, Session
     from judged.agents.traces.summary import TraceSummary
 
-__all__ = ["command"]
-
 SHOWN = 3
 """How many iterations, searches and results of the example are shown, each."""
 WIDE = 100

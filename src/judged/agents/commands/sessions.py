@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from judged.measures.measure import Measure
     from judged.scoring.evaluation import Evaluation
 
-__all__ = ["choose_measures", "command"]
-
 Traces: TypeAlias = list[tuple[str | None, str]]
 """The name that each trace is given, if any, and its path."""
 

@@ -7,8 +7,6 @@ from typing import TypeVar
 
 import click
 
-__all__ = ["trace_options"]
-
 F = TypeVar("F", bound=Callable[..., object])
 
 

@@ -21,8 +21,6 @@ from judged.agents.dedup.rules import Rules
 from judged.agents.tables import Result
 from judged.errors import BadProtocol
 
-__all__ = ["Candidate", "Decision", "Deduplicator", "explain_duplicates", "find_duplicates"]
-
 SHOWN = 3
 """How many rejected candidates a decision names; the others are counted."""
 WORDS = {

@@ -13,8 +13,6 @@ from judged.agents.tables import Result
 from judged.errors import BadInput
 from judged.problem import Problem
 
-__all__ = ["SHORTEST_PREFIX", "Keys", "cut_prefix", "make_keys", "normalise", "related", "to_comparable"]
-
 SHORTEST_PREFIX = 30
 """How many characters, normalised, the beginning of a text must have to count as a prefix."""
 _HEAD = 48

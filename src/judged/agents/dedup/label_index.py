@@ -13,8 +13,6 @@ from judged.agents.dedup.rules import Rules
 from judged.agents.tables import Result, Session
 from judged.tables.labels import Label
 
-__all__ = ["LabelIndex", "name_tasks", "task_key", "to_result"]
-
 Tasks: TypeAlias = Sequence[str | None]
 """The names of a task under which labels may be given, the most particular first; None: labels for every task."""
 _Key: TypeAlias = tuple[object, ...]

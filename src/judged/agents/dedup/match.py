@@ -11,8 +11,6 @@ from typing import NamedTuple
 from judged.agents.dedup.keys import Keys, related
 from judged.agents.dedup.rules import Rules, Unit, Weights
 
-__all__ = ["Bucket", "Fields", "Group", "PrefixIndex", "Verdicts", "compare", "find_vetoes", "sum_weights"]
-
 FEW = 8
 """Up to this many members of a group, or groups under a key, are looped over; more are indexed."""
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from judged._optional import need
 
-__all__ = ["NearTexts"]
-
 _PERMUTATIONS, _SEED, _WORDS = 128, 1, 3
 
 

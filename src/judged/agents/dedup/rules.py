@@ -8,8 +8,6 @@ from typing import ClassVar, Literal
 from judged.errors import BadProtocol, UnknownName
 from judged.protocol import BaseProtocol, convention
 
-__all__ = ["LOOSE_RULES", "STRICT_RULES", "URL_RULES", "Rules", "Unit", "Weights"]
-
 Unit = Literal["document", "passage", "strict"]
 """Whether two passages of one document are the same result (`document`) or two (`passage`); under `strict`, any
 field that differs keeps two results apart."""

@@ -10,8 +10,6 @@ from can_ada import URL, parse
 
 from judged.agents.dedup.rules import Rules
 
-__all__ = ["loose_key", "loosen", "strict_key"]
-
 _PLAIN = re.compile(r"https?(://(?:[a-z0-9-]+\.)+[a-z]{2,}/(?:[\w~-][\w.~-]*+/?+)*+)", re.ASCII)
 """A URL in which no rule changes anything but the scheme, as in most, so that it need not be parsed."""
 _PIECES = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):[/\\]*([^/\\?#]*)([^?#]*)")

@@ -8,11 +8,6 @@ from __future__ import annotations
 from judged.measures.families import Alias, Scope, registry_for
 from judged.measures.measure import Measure
 
-__all__ = [
-    "SESSION",
-    "SESSION_MEASURES",
-]  # and every name of `SESSION_MEASURES`, each imported only when asked for
-
 SESSION_MEASURES = registry_for("session")
 """Every measure of a session of searches, by its canonical name; some of other families have the same name."""
 

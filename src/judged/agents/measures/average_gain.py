@@ -17,12 +17,11 @@ from judged.agents.kernels import (
     value_at,
     weight_sum,
 )
-from judged.kernels.segments import Floats, divide
+from judged.arrays import Floats
+from judged.kernels.segments import divide
 from judged.measures.laws import SESSION_RATE
 from judged.measures.measure import Measure
 from judged.measures.parameters import LOOKED_AT
-
-__all__ = ["DRAG", "RAG", "AvgGain", "nDRAG"]
 
 _rate = partial(
     Measure,

@@ -14,11 +14,10 @@ from judged.agents.kernels import (
     reference_gain_found,
     reference_gain_total,
 )
-from judged.kernels.segments import Floats, divide
+from judged.arrays import Floats
+from judged.kernels.segments import divide
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
-
-__all__ = ["AllGoodReached", "IterationsForAllGoodResults", "Recall"]
 
 MOST = 100
 

@@ -8,11 +8,10 @@ from functools import partial
 import numpy as np
 
 from judged.agents.kernels import Iteration, SessionView, count_until, good_results
-from judged.kernels.segments import Floats, divide
+from judged.arrays import Floats
+from judged.kernels.segments import divide
 from judged.measures.laws import SESSION_COUNT, Law
 from judged.measures.measure import Measure
-
-__all__ = ["GR", "UR", "Coverage", "Dup", "N", "R", "Searches"]
 
 _measure = partial(Measure, family="session", at_parameter="iteration")
 _count = partial(_measure, bounds=(0.0, math.inf), higher_is_better=None)

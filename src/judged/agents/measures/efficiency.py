@@ -13,11 +13,10 @@ from judged.agents.kernels import (
     gain_per_cost,
     good_results,
 )
-from judged.kernels.segments import Flags, Floats, Ints, divide
+from judged.arrays import Flags, Floats, Ints
+from judged.kernels.segments import divide
 from judged.measures.laws import SESSION_RATE, Law
 from judged.measures.measure import Measure
-
-__all__ = ["SRE", "SRR", "GainPerKiloToken", "GainPerSearch", "GainPerSecond", "SRE_micro", "SRR_micro"]
 
 _measure = partial(Measure, family="session", at_parameter="iteration")
 _rate = partial(_measure, laws=SESSION_RATE, companions=("CG", "N"))

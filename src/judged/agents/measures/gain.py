@@ -20,12 +20,11 @@ from judged.agents.kernels import (
     iteration_gain,
     value_at,
 )
-from judged.kernels.segments import Floats, divide
+from judged.arrays import Floats
+from judged.kernels.segments import divide
 from judged.measures.laws import SESSION_RATE, Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import LOOKED_AT
-
-__all__ = ["CG", "DCG", "DRG", "RG", "Lost", "MarginalGain", "nDCG"]
 
 _measure = partial(Measure, family="session", at_parameter="iteration")
 _rate = partial(_measure, bounds=(0.0, math.inf), laws=SESSION_RATE, companions=("CG", "N"))

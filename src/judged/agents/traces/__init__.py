@@ -4,7 +4,5 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-__all__ = ["TurnChoice"]
-
 TurnChoice: TypeAlias = Literal["last", "last-with-search"]
 """Which turn of a conversation counts: the last one, or the last one that searched."""

@@ -13,11 +13,9 @@ from judged.agents.traces.conversation import Call, Conversation, Step, Turn
 from judged.agents.traces.json_values import Json
 from judged.agents.traces.open import Position
 from judged.agents.traces.results.fields import parse_result
-from judged.agents.traces.results.outputs import CutOff, is_marked_cut
+from judged.agents.traces.results.outputs import CutOff, Unparsed, is_marked_cut
 from judged.agents.traces.results.text import find_addresses
-from judged.agents.traces.results.tools import Unparsed, find_opened
-
-__all__ = ["name_task", "to_session", "to_sessions"]
+from judged.agents.traces.results.tools import find_opened
 
 _BRACKETED = re.compile(r"[\[【]([\w.:/-]{3,80})[\]】]")
 """A mark in an answer that may be the id of a result."""

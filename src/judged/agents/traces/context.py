@@ -14,8 +14,6 @@ from judged.errors import BadInput
 from judged.problem import Problem
 from judged.wording import counted
 
-__all__ = ["CUT", "FOREIGN", "REPEATED", "UNREAD", "ReadContext", "TraceProblems", "describe_repeat"]
-
 
 class TraceProblems:
     """What was left out of traces, and notes on the rest; created by the caller, filled by the reader."""

@@ -6,8 +6,6 @@ from msgspec import UNSET, Struct, field
 
 from judged.agents.traces.json_values import Json
 
-__all__ = ["Call", "Conversation", "Step", "Turn"]
-
 
 class Call(Struct, kw_only=True):
     """One call of a tool: its arguments and its output, as in the trace."""

@@ -11,8 +11,6 @@ from judged.agents.traces.json_values import Json
 from judged.agents.traces.open import Trace
 from judged.registry import Registry
 
-__all__ = ["TRACE_FORMATS", "Head", "TraceFormat"]
-
 
 @dataclass(frozen=True, slots=True)
 class Head:

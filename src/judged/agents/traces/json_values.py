@@ -5,18 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, TypeGuard
 
-__all__ = [
-    "USAGE",
-    "Json",
-    "JsonObject",
-    "add_counts",
-    "first_text",
-    "get_body",
-    "get_object",
-    "get_str",
-    "preview",
-]
-
 Json: TypeAlias = Any
 """A decoded JSON value of unknown shape: formats look for what they know, and ignore the rest."""
 JsonObject: TypeAlias = dict[str, Json]

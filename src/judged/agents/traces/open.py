@@ -22,8 +22,6 @@ from judged.io.open import BOM, File, decompress_stream, open_binary, read_text,
 from judged.problem import Problem
 from judged.store.files import standard_input
 
-__all__ = ["SHOWN", "Document", "Position", "Trace", "TraceSource", "describe_error", "open_traces"]
-
 SHOWN = 8
 """The number of documents by which a format is recognised."""
 

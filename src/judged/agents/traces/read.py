@@ -16,8 +16,6 @@ from judged.agents.traces.results.tools import Tools, load_tools
 from judged.errors import BadInput
 from judged.problem import Problem
 
-__all__ = ["detect", "read_sessions", "read_source", "stream_sessions"]
-
 
 def stream_sessions(
     source: object,

@@ -17,8 +17,6 @@ from judged.agents.traces.read import read_source
 from judged.agents.traces.results.tools import Tools, load_tools
 from judged.errors import BadInput
 
-__all__ = ["FIELDS", "TraceSummary", "summarise"]
-
 FIELDS = ("id", "domain_id", "url", "title", "snippet", "score", "gain")
 """The fields that results may have."""
 

@@ -24,8 +24,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["Annoy"]
-
 KINDS: Mapping[Metric, str] = {"l2": "euclidean", "ip": "dot", "cosine": "angular", "hamming": "hamming"}
 
 

@@ -32,8 +32,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["Chroma", "ChromaHttp"]
-
 BATCH = 5000
 """Rows in one request; Chroma refuses more than 5,461."""
 

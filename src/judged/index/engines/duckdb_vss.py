@@ -27,8 +27,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["DuckdbVss"]
-
 FUNCTIONS: Mapping[Metric, tuple[str, str]] = {
     "l2": ("l2sq", "array_distance"),
     "ip": ("ip", "array_negative_inner_product"),

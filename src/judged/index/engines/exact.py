@@ -19,8 +19,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["Exact"]
-
 BITS = np.array([number.bit_count() for number in range(256)], dtype=np.uint8)
 """How many bits of a byte are set."""
 

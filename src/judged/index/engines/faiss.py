@@ -25,8 +25,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["FaissFlat", "FaissHnsw", "FaissIvf", "FaissIvfPq"]
-
 _LISTS = Setting(1024, "number of inverted lists")
 _PROBES = Setting(8, "inverted lists that a search looks into", (1, 2, 4, 8, 16, 32, 64, 128), effort=True)
 

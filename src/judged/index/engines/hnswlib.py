@@ -24,8 +24,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["Hnswlib"]
-
 
 class Hnswlib(Engine):
     """A graph of neighbours; deleted vectors are marked, and their places used again."""

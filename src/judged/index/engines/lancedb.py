@@ -27,8 +27,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["LancedbHnsw"]
-
 KINDS: Mapping[Metric, str] = {"l2": "l2", "ip": "dot", "cosine": "cosine"}
 
 

@@ -28,8 +28,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["MilvusHnsw", "MilvusLite"]
-
 KINDS: Mapping[Metric, str] = {"l2": "L2", "ip": "IP", "cosine": "COSINE"}
 PATIENCE = 30
 """Seconds to wait for an answer to a request."""

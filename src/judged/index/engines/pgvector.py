@@ -32,8 +32,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["PgvectorExact", "PgvectorHnsw", "PgvectorIvfflat"]
-
 OPERATORS: Mapping[Metric, str] = {"l2": "<->", "ip": "<#>", "cosine": "<=>", "hamming": "<~>"}
 OLDEST = (0, 8)
 """The first version of pgvector with iterative scans."""

@@ -23,8 +23,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["Pynndescent"]
-
 KINDS: Mapping[Metric, str] = {"l2": "euclidean", "cosine": "cosine"}
 
 

@@ -28,8 +28,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["Qdrant", "QdrantLocal"]
-
 BATCH = 1000
 """Points in one request."""
 CHECKS, PAUSE = 36_000, 0.1

@@ -25,8 +25,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["QdrantEdge"]
-
 BATCH = 1000
 """Points in one update."""
 

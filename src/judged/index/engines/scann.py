@@ -23,8 +23,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["Scann"]
-
 
 class Scann(Engine):
     """Partitions around centroids with 4-bit codes; the best candidates are re-ranked by their true distance."""

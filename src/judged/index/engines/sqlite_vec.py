@@ -21,8 +21,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["SqliteVec"]
-
 
 class SqliteVec(Engine):
     """A virtual table of vectors, all of which are read for a query."""

@@ -26,8 +26,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["Usearch"]
-
 KINDS: Mapping[Metric, str] = {"l2": "l2sq", "ip": "ip", "cosine": "cos", "hamming": "hamming"}
 
 

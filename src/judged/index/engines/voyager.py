@@ -24,8 +24,6 @@ from judged.index.engine import (
     VectorArray,
 )
 
-__all__ = ["Voyager"]
-
 
 class Voyager(Engine):
     """A graph of neighbours; deleted vectors are marked, and their places are not used again."""

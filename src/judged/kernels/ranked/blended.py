@@ -9,8 +9,6 @@ from judged.kernels.ranked.gains import Gain, Gains, grade_gains
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import divide, segment_cumsum, segment_max, segment_running_count
 
-__all__ = ["best_relevant_gains", "blended_ratio", "ideal_gain_down_to", "is_top_document", "relevant_gains"]
-
 
 def relevant_gains(
     ranking: Ranking, rel: float | None = None, gain: Gain = "linear", gains: Gains | None = None

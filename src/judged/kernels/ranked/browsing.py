@@ -19,32 +19,6 @@ from judged.kernels.ranked.gains import LARGEST_EXPONENT, Gain, gain_ratio, grad
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import divide, segment_cumprod_before, segment_max, segment_sum
 
-__all__ = [
-    "BrowsingOutcome",
-    "Continuation",
-    "Reader",
-    "ReaderModel",
-    "best_reciprocal_rank",
-    "bpm_reader",
-    "browse",
-    "cascade_reach",
-    "expected_reciprocal_rank",
-    "gain_share",
-    "insq_reader",
-    "inst_reader",
-    "make_reader",
-    "nerr8_reader",
-    "nerr9_reader",
-    "nerr10_reader",
-    "nerr11_reader",
-    "rbp_gain",
-    "rbp_reader",
-    "reach_probability",
-    "reader_reach",
-    "sdcg_reader",
-    "stop_probability",
-]
-
 Continuation: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
 """The probability of continuing, from the ranks (a row), the gains there, and the cumulated gains (rows of queries)."""
 ReaderModel: TypeAlias = Literal["rbp", "insq", "inst", "bpm", "sdcg", "nerr8", "nerr9", "nerr10", "nerr11"]

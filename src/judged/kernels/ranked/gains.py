@@ -14,25 +14,6 @@ from judged.kernels.elementary import log, log2, map_distinct, powers
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import divide, segment_cumsum, segment_max, segment_sum
 
-__all__ = [
-    "LARGEST_EXPONENT",
-    "Gain",
-    "Gains",
-    "best_discounted_gains",
-    "best_gains",
-    "cumulative_gains",
-    "dcg_discount",
-    "discounted_gains",
-    "discounted_sum",
-    "found_gains",
-    "gain_ratio",
-    "grade_gains",
-    "ideal_cumulative_gains",
-    "ideal_sum",
-    "jk_discount",
-    "scale_exponential_gains",
-]
-
 Gain: TypeAlias = Literal["linear", "exp"]
 """The gain of a grade is the grade itself, or 2^grade − 1."""
 Gains: TypeAlias = tuple[tuple[float, float], ...]

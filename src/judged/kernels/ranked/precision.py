@@ -8,18 +8,6 @@ from judged.arrays import Flags, Floats, Ints
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import divide, segment_count, segment_max, segment_running_count, segment_sum
 
-__all__ = [
-    "binary_preference",
-    "interpolated_precision",
-    "nonrelevant_above",
-    "precision_at_hits",
-    "precision_sum",
-    "preferences_kept",
-    "recall_count",
-    "targets_found",
-    "targets_judged",
-]
-
 
 def precision_at_hits(ranking: Ranking, rel: float | None = None) -> Floats:
     """Return the precision at the rank of every retrieved judged document that is relevant, and 0 for others."""

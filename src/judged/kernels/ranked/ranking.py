@@ -11,8 +11,6 @@ import numpy as np
 from judged.arrays import Flags, Floats, Ints
 from judged.kernels.segments import segment_count, segment_ids, segment_running_count, take_segments
 
-__all__ = ["Intents", "Ranking", "RecallPoints"]
-
 
 @dataclass(frozen=True, eq=False)
 class Intents:

@@ -30,41 +30,6 @@ from judged.kernels.ranked.gains import (
 from judged.kernels.ranked.precision import nonrelevant_above, precision_at_hits, preferences_kept
 from judged.kernels.ranked.ranking import Ranking
 
-__all__ = [
-    "Formula",
-    "Terms",
-    "TermsFunction",
-    "average_precision_terms",
-    "blended_terms",
-    "bpref_terms",
-    "browsing_terms",
-    "dcg_terms",
-    "err_terms",
-    "f1_terms",
-    "first_ratio_terms",
-    "hits_terms",
-    "idcg_terms",
-    "interpolated_terms",
-    "judged_terms",
-    "ndcg_jk_terms",
-    "ndcg_terms",
-    "nerr_terms",
-    "precision_terms",
-    "q_terms",
-    "r_precision_terms",
-    "rbp_terms",
-    "recall_terms",
-    "reciprocal_rank_terms",
-    "set_average_precision_terms",
-    "set_precision_terms",
-    "set_recall_terms",
-    "set_relative_precision_terms",
-    "success_terms",
-    "sum_formula",
-    "top_mean_terms",
-    "top_ratio_terms",
-]
-
 MAX_WRITTEN = 8
 """The number of terms up to which a sum is written out."""
 

@@ -24,22 +24,6 @@ from judged.kernels.scan.scanner import KEPT, KINDS, NAN, REPEATED, Part
 from judged.kernels.scan.strings import distinct
 from judged.kernels.scan.text import find_line_end
 
-__all__ = [
-    "Aligned",
-    "JudgedIndex",
-    "Progress",
-    "RowProblem",
-    "Scanned",
-    "TextSource",
-    "TieRule",
-    "align_columns",
-    "align_mapping",
-    "align_text",
-    "join",
-    "scan_columns",
-    "scan_text",
-]
-
 TieRule: TypeAlias = Literal["document-descending", "document-ascending", "input-order"]
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the work done and the whole, in bytes or rows."""

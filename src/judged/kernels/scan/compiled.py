@@ -6,8 +6,6 @@ import os
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["load_compiled", "load_scanner"]
-
 
 def load_compiled(name: str) -> ModuleType | None:
     """Return the compiled module; None if it was not built, or if JUDGED_COMPILED=0."""

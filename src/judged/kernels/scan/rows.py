@@ -17,8 +17,6 @@ from judged.kernels.scan.compiled import load_compiled
 from judged.kernels.scan.strings import SEED, Buffer, Strings, fold
 from judged.kernels.scan.text import parse_numbers
 
-__all__ = ["BLANK", "COMMENT", "RETURN", "ROW", "SHORT", "Rows", "cut_rows", "read_rows"]
-
 ROW, SHORT, COMMENT, BLANK = range(4)
 """What a line is: a row, too short to be one, a comment, or nothing."""
 RETURN = 16

@@ -19,18 +19,6 @@ from judged.arrays import Bytes, Flags, Floats, Ints
 from judged.kernels.scan.strings import Keys, Strings
 from judged.kernels.scan.text import parse_numbers, split_lines
 
-__all__ = [
-    "KINDS",
-    "Index",
-    "Part",
-    "index_from",
-    "round_scores",
-    "scan_columns",
-    "scan_mapping",
-    "scan_query",
-    "scan_text",
-]
-
 KINDS = ("few-columns", "not-a-number", "score-nan", "repeated-document")
 """What can be wrong with a row, in the order of `Part.counts`."""
 FEW_COLUMNS, NOT_NUMBER, NAN, REPEATED = range(4)

@@ -13,20 +13,6 @@ from numpy.typing import NDArray
 
 from judged.arrays import Bytes, Flags, Ints, Words
 
-__all__ = [
-    "FOLDED",
-    "LEFT",
-    "PLAIN",
-    "SEED",
-    "Buffer",
-    "Keys",
-    "Strings",
-    "distinct",
-    "fold",
-    "lower_words",
-    "mix",
-]
-
 Key = TypeVar("Key", np.int64, np.uint64)
 SEED = np.uint64(int.from_bytes(os.urandom(8), "little"))
 """Of all hashes in this process, so that nobody can prepare different ids of one hash."""

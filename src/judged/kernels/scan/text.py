@@ -10,8 +10,6 @@ import numpy as np
 from judged.arrays import Bytes, Flags, Floats, Ints
 from judged.kernels.scan.strings import Buffer, Strings
 
-__all__ = ["Lines", "find_line_end", "parse_numbers", "split_lines"]
-
 _WHITE = np.zeros(256, dtype=bool)
 _WHITE[[9, 10, 11, 12, 13, 32]] = True
 _FEED, _HASH, _POINT, _ZERO, _MINUS, _PLUS = 10, ord("#"), ord("."), ord("0"), ord("-"), ord("+")

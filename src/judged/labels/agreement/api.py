@@ -23,8 +23,6 @@ from judged.stats.paired import check_level, check_resamples
 from judged.stats.prediction_powered import describe_small_sample
 from judged.tables.inputs import RunLike
 
-__all__ = ["agreement"]
-
 FAIR_KAPPA = 0.4
 """A smaller κ at the threshold is a reason for a warning."""
 ENOUGH_COVERAGE = 0.95

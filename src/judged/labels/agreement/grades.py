@@ -15,8 +15,6 @@ from judged.tables.inputs import JudgmentsLike, LabelsLike
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Label, Labels
 
-__all__ = ["Grade", "GradedResult", "Grades", "GradesLike", "describe_result", "read_grades"]
-
 Grade: TypeAlias = int | float
 GradesLike: TypeAlias = "Grades | LabelsLike | JudgmentsLike"
 """Anything that labels or judgments can be read from."""

@@ -46,8 +46,6 @@ from judged.stats.rater_agreement import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Agreement", "Calibrated", "MeanEstimates"]
-
 Number: TypeAlias = int | float | Estimate | Undefined
 Cell: TypeAlias = Number | str | None
 Row: TypeAlias = Mapping[str, Cell]

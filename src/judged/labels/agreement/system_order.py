@@ -22,8 +22,6 @@ from judged.tables.inputs import RunLike
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Labels
 
-__all__ = ["TOP", "RankedSystems", "rank_runs", "rank_sessions", "rank_systems"]
-
 TOP = 5
 """How many of the best systems, by human grades, are also compared alone."""
 

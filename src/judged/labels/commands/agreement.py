@@ -17,8 +17,6 @@ from judged.cli.progress import Progress
 if TYPE_CHECKING:
     from judged.profiles.profile import Profile
 
-__all__ = ["command"]
-
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "html", "parquet")
 DEFAULT_MEASURE = "nDCG@10"
 SESSION_MEASURES = "CG@last SRE@last"

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from judged.labels.result import Labelling
     from judged.labels.run import Progress as JobProgress
 
-__all__ = ["command"]
-
 INCOMPLETE = 4
 """Exit code if results are left without a label."""
 SIMILARITY = "--similarity"

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from judged.agents.traces import TurnChoice
     from judged.labels.pool import Pool, SourceKind
 
-__all__ = ["INPUT", "OUTPUT", "PoolInputs", "pool_options"]
-
 INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
 SOURCE = click.Path(exists=True, path_type=Path)
 """A file, or a folder of traces."""

@@ -9,8 +9,6 @@ import click
 
 from judged.labels.commands.pool_options import INPUT, OUTPUT, PoolInputs, pool_options
 
-__all__ = ["sample"]
-
 EXAMPLES = """\b
 Examples:
   judged label traces.jsonl --sample 200 -o sheet.csv

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from judged.labels.similarity import SimilarityLabels
     from judged.tables.labels import Label
 
-__all__ = ["similar"]
-
 EXAMPLES = """\b
 Examples:
   judged label --similarity traces.jsonl --calibration human.jsonl -o labels.jsonl

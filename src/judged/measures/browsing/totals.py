@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 
+from judged.arrays import Floats
 from judged.kernels.ranked.browsing import ReaderModel, browse, gain_share, make_reader
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
-
-__all__ = ["ED", "ETU", "EU_residual"]
 
 _MODEL = (
     "The depth $d$ is `depth`, or `cutoff` for the models that have one (`bpm`, `sdcg`, `nerr8`, `nerr9`). `p` is for "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from judged.arrays import Floats
 from judged.kernels.ranked.browsing import (
     bpm_reader,
     browse,
@@ -19,11 +20,8 @@ from judged.kernels.ranked.browsing import (
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import browsing_terms
-from judged.kernels.segments import Floats
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
-
-__all__ = ["BPM", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "SDCG"]
 
 _GAIN = (
     r'The gain of a grade is $u(g) = g / g_{\max}$ (`gain="linear"`) or $u(g) = (2^g - 1) / (2^{g_{\max}} - 1)$ '

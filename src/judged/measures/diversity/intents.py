@@ -6,16 +6,15 @@ import math
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.kernels.diversity import intent_mean, split_by_intent
 from judged.kernels.ranked.precision import precision_sum, targets_found, targets_judged
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, divide
+from judged.kernels.segments import divide
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import Parameter, Value
 from judged.measures.parse import parse_measure
-
-__all__ = ["AP_IA", "DR", "IA", "P_IA", "DiversityCount", "StRecall"]
 
 
 def intent_aware_average_precision(

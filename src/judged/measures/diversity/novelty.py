@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from judged.arrays import Floats
 from judged.kernels.diversity import (
     GREEDY_RATIO,
     best_novelty,
@@ -13,12 +14,10 @@ from judged.kernels.diversity import (
     share_of_bound,
 )
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, divide
+from judged.kernels.segments import divide
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import PATIENCE, SATISFIED
-
-__all__ = ["ERR_IA", "NRBP", "alpha_DCG", "alpha_nDCG", "nERR_IA", "nNRBP"]
 
 
 def alpha_normalised_gain(

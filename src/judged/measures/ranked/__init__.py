@@ -5,8 +5,6 @@ from __future__ import annotations
 from judged.measures.families import Alias, Scope
 from judged.measures.trec_eval import TREC_ALIASES
 
-__all__ = ["RANKED"]
-
 RANKED = Scope(
     "ranked",
     subject="ranked results",

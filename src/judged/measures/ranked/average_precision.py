@@ -7,16 +7,15 @@ from typing import Literal
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.kernels.elementary import log
 from judged.kernels.in_order import average_precision_in_order, precision_odds_in_order
 from judged.kernels.ranked.precision import interpolated_precision, precision_sum
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import average_precision_terms, interpolated_terms
-from judged.kernels.segments import Floats, divide
+from judged.kernels.segments import divide
 from judged.measures.laws import BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
-
-__all__ = ["AP", "AP11", "IPrec", "gm_AP", "yaap"]
 
 
 def average_precision(

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.kernels.elementary import powers
 from judged.kernels.ranked.blended import blended_ratio, ideal_gain_down_to, is_top_document, relevant_gains
 from judged.kernels.ranked.gains import Gain, Gains, grade_gains
@@ -18,12 +19,10 @@ from judged.kernels.ranked.terms import (
     top_mean_terms,
     top_ratio_terms,
 )
-from judged.kernels.segments import Floats, divide, segment_count, segment_sum
+from judged.kernels.segments import divide, segment_count, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import BLEND
-
-__all__ = ["NCU", "O", "P_measure", "P_plus", "Q"]
 
 _measure = partial(Measure, extra_parameters={"beta": BLEND})
 

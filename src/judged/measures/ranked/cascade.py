@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.kernels.ranked.browsing import (
     best_reciprocal_rank,
     expected_reciprocal_rank,
@@ -15,11 +16,9 @@ from judged.kernels.ranked.browsing import (
 from judged.kernels.ranked.gains import LARGEST_EXPONENT, scale_exponential_gains
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import err_terms, nerr_terms, rbp_terms
-from judged.kernels.segments import Floats, divide, segment_count, segment_max, segment_sum
+from judged.kernels.segments import divide, segment_count, segment_max, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
-
-__all__ = ["ERR", "RBP", "RBP_residual", "nERR"]
 
 
 def expected_reciprocal(

@@ -13,8 +13,6 @@ from judged.kernels.segments import divide, segment_count, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
 
-__all__ = ["Compat"]
-
 
 def compatibility(
     ranking: Ranking,

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.arrays import Floats
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import hits_terms
-from judged.kernels.segments import Floats, segment_count
+from judged.kernels.segments import segment_count
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
-
-__all__ = ["NumNonrelJudgedRet", "NumQ", "NumRel", "NumRelRet", "NumRet", "relstring"]
 
 _count = partial(Measure, bounds=(0.0, math.inf), aggregate="sum", higher_is_better=None)
 

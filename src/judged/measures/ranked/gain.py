@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from judged.arrays import Flags, Floats, Ints
 from judged.kernels.elementary import log2
 from judged.kernels.in_order import ndcg_in_order, ndcg_jk_in_order
 from judged.kernels.ranked.gains import (
@@ -23,11 +24,9 @@ from judged.kernels.ranked.gains import (
 )
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import dcg_terms, idcg_terms, ndcg_jk_terms, ndcg_terms
-from judged.kernels.segments import Flags, Floats, Ints, divide, segment_count, segment_cumsum, segment_sum
+from judged.kernels.segments import divide, segment_count, segment_cumsum, segment_sum
 from judged.measures.laws import BINARY_IN_ORDER, GRADED, Law
 from judged.measures.measure import Measure
-
-__all__ = ["DCG", "IDCG", "G", "Rndcg", "binG", "nDCG", "nDCG_JK", "nDCG_rel"]
 
 
 def normalised_discounted_gain(

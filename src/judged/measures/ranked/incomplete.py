@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.kernels.in_order import InOrder, bpref_in_order, precision_sums_in_order
 from judged.kernels.ranked.precision import binary_preference
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import bpref_terms, judged_terms
-from judged.kernels.segments import Floats, divide, segment_count, segment_running_count, segment_sum
+from judged.kernels.segments import divide, segment_count, segment_running_count, segment_sum
 from judged.measures.laws import BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
-
-__all__ = ["Bpref", "Judged", "Unjudged", "gm_Bpref", "infAP"]
 
 _PREFERENCE = BINARY_IN_ORDER - {Law.RELEVANCE_ONLY} | {Law.JUDGMENT_ONLY, Law.STEPWISE}
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.kernels.in_order import r_precision_in_order
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import (
@@ -16,11 +17,9 @@ from judged.kernels.ranked.terms import (
     reciprocal_rank_terms,
     success_terms,
 )
-from judged.kernels.segments import Floats, divide, segment_count, segment_max
+from judged.kernels.segments import divide, segment_count, segment_max
 from judged.measures.laws import BINARY, BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
-
-__all__ = ["F1", "RR", "FallOut", "P", "R", "Rprec", "Success"]
 
 
 def precision(

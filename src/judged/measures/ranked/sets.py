@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import (
     set_average_precision_terms,
@@ -13,11 +14,9 @@ from judged.kernels.ranked.terms import (
     set_recall_terms,
     set_relative_precision_terms,
 )
-from judged.kernels.segments import Floats, divide
+from judged.kernels.segments import divide
 from judged.measures.laws import BINARY_SET, Law
 from judged.measures.measure import Measure
-
-__all__ = ["SetAP", "SetF", "SetP", "SetR", "SetRelP", "Utility"]
 
 
 def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:

@@ -15,8 +15,6 @@ from judged.report.packing import Block, Json
 if TYPE_CHECKING:
     from judged.report.subject import Subject
 
-__all__ = ["PAGES", "Page", "PageData", "list_pages"]
-
 
 @dataclass(frozen=True, eq=False)
 class PageData:

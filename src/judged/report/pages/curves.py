@@ -17,8 +17,6 @@ from judged.stats.intervals import Interval
 if TYPE_CHECKING:
     from judged.report.subject import Subject
 
-__all__ = ["PAGE"]
-
 MOST_RANKED = 30
 """The critical-difference diagram of more systems than this cannot be read."""
 

@@ -11,8 +11,6 @@ from judged.report.pages import Page, PageData
 if TYPE_CHECKING:
     from judged.report.subject import Subject
 
-__all__ = ["PAGE"]
-
 
 def make_data(subject: Subject) -> PageData:
     """Return the outcome of each gate and measure, with the queries that changed most."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from judged.comparison.contrasts import Contrast
     from judged.report.subject import Subject
 
-__all__ = ["CONTRAST", "PAGE", "choose_baselines", "describe_scored"]
-
 CONTRAST = (
     "difference",
     "low",

@@ -14,8 +14,6 @@ from judged.report.pages import Page, PageData
 if TYPE_CHECKING:
     from judged.report.subject import Subject
 
-__all__ = ["PAGE"]
-
 MOST_CELLS = 200_000
 """A table with more cells than this is not kept; what it was made of is, on the other pages."""
 

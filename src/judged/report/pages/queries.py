@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from judged.arrays import Floats
     from judged.report.subject import Subject
 
-__all__ = ["PAGE", "list_queries"]
-
 
 def list_queries(subject: Subject) -> list[str]:
     """Return the ids of all queries that have a value, in the order of the scores."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from judged.measures.measure import Measure
     from judged.report.subject import Sources, Subject
 
-__all__ = ["PAGE"]
-
 DEPTHS = (20, 10, 5, 3)
 """How many results of each list are kept: the first that the number of lists allows."""
 MOST_RESULTS = 1_500_000

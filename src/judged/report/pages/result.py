@@ -21,8 +21,6 @@ from judged.report.pages import Page, PageData
 if TYPE_CHECKING:
     from judged.report.subject import Subject
 
-__all__ = ["PAGE", "make_data", "to_json"]
-
 MOST_ROWS = 5_000
 """More rows of a table than this are not kept."""
 OWN = {"comparison", "evaluation", "evaluations", "sessions", "agreement", "gate", "index", "study"}

@@ -8,8 +8,6 @@ import click
 
 from judged.cli.output import OutputOptions
 
-__all__ = ["command"]
-
 EXAMPLES = """\b
 Examples:
   judged demo

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from judged.studies.tuning import FusionTuning
     from judged.tables.run import Run
 
-__all__ = ["command"]
-
 EXAMPLES = """\b
 Examples:
   judged fuse bm25.run dense.run -o hybrid.run

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from judged.blocks import Display
     from judged.scoring.evaluations import Evaluations
 
-__all__ = ["command"]
-
 EXAMPLES = """\b
 Examples:
   judged routing choices.csv

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from judged.studies.plan import StudyInputs
     from judged.studies.result import Study
 
-__all__ = ["command", "run_inputs"]
-
 FAILED = 5
 """Exit code where a system failed."""
 EXAMPLES = """\b

@@ -5,8 +5,6 @@ from __future__ import annotations
 from time import perf_counter_ns
 from types import TracebackType
 
-__all__ = ["TOTAL", "Clock"]
-
 TOTAL = "total"
 """The name of the whole, from the query's text to its last stage."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from judged.studies.stages.encoders.encoder import EncoderSpec
     from judged.studies.stages.vectors import VectorSpace
 
-__all__ = ["find_centroid", "find_space", "normalise", "normalise_rows"]
-
 
 def normalise(vectors: NDArray[np.float32]) -> Floats:
     """Return vectors of length 1, in float64; a vector of zeros stays one, and its cosine with any other is 0.

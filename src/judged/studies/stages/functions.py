@@ -9,8 +9,6 @@ from judged.errors import JudgedError
 from judged.plugins import import_object
 from judged.studies.stages.stage import StageFailed
 
-__all__ = ["call", "import_stage", "load_callable", "load_object"]
-
 GROUP = "judged.stages"
 """The entry points under which packages announce stages: encoders, retrievers, rerankers, routers, skip policies."""
 

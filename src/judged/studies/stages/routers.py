@@ -20,17 +20,6 @@ from judged.studies.stages.functions import call, load_callable
 from judged.studies.stages.stage import Query, StageFailed, StageSpec, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-__all__ = [
-    "ROUTERS",
-    "ROUTING",
-    "CentroidRouting",
-    "Expert",
-    "FunctionRouting",
-    "RouteSpec",
-    "Router",
-    "Routers",
-]
-
 ROUTING = "routing"
 """The stage in which experts are chosen."""
 

@@ -15,18 +15,6 @@ from judged.studies.stages.functions import call, load_callable
 from judged.studies.stages.stage import Query, StageFailed, StageSpec, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-__all__ = [
-    "GATES",
-    "GATING",
-    "FunctionGate",
-    "Gate",
-    "GateSpec",
-    "Gates",
-    "PatternGate",
-    "SimilarityGate",
-    "WordGate",
-]
-
 GATING = "gating"
 """The stage in which a gate decides."""
 

@@ -30,19 +30,6 @@ if TYPE_CHECKING:
     from judged.studies.stages.encoders.encoder import EncoderSpec
     from judged.studies.stages.vectors import VectorSpace
 
-__all__ = [
-    "Matrix",
-    "Query",
-    "Ranked",
-    "Reranker",
-    "Searcher",
-    "StageFailed",
-    "StageSpec",
-    "Vector",
-    "Workshop",
-    "hash_source",
-]
-
 Vector: TypeAlias = NDArray[np.float32]
 Matrix: TypeAlias = NDArray[np.float32]
 """Vectors as rows."""

@@ -22,8 +22,6 @@ from judged.wording import counted
 if TYPE_CHECKING:
     from judged.studies.collection import Collection
 
-__all__ = ["EMBEDDING", "VectorCache", "VectorSpace", "encode_collection"]
-
 EMBEDDING = "embedding"
 """The stage in which queries are encoded."""
 VERSION = 2

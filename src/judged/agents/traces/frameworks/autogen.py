@@ -8,8 +8,6 @@ from judged.agents.traces.frameworks.translation import make_call, make_format, 
 from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str
 from judged.agents.traces.messages.messages import Messages
 
-__all__ = ["FORMAT"]
-
 CALLING = frozenset(("ToolCallRequestEvent", "AssistantMessage"))
 ANSWERING = frozenset(("ToolCallExecutionEvent", "FunctionExecutionResultMessage"))
 TEXTS = frozenset(("TextMessage", "UserMessage", "SystemMessage", "StopMessage", "MultiModalMessage"))

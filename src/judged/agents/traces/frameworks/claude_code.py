@@ -10,8 +10,6 @@ from judged.agents.traces.json_values import Json, JsonObject, first_text, get_o
 from judged.agents.traces.messages.anthropic import record_blocks
 from judged.agents.traces.messages.messages import Messages
 
-__all__ = ["FORMAT"]
-
 SESSIONS = ("sessionId", "session_id")
 COMMANDS = ("<command-", "<local-command", "Caveat: The messages below")
 """How texts begin that the program wrote in the user's name."""

@@ -11,8 +11,6 @@ from judged.agents.traces.json_values import Json, JsonObject, first_text, get_o
 from judged.agents.traces.messages.messages import Messages, Transcript, join_text
 from judged.agents.traces.messages.openai_responses import record_items
 
-__all__ = ["FORMAT"]
-
 CONTEXT = ("<environment_context>", "<user_instructions>", "# AGENTS.md", "<turn_aborted>")
 """How texts begin that the program wrote in the user's name."""
 

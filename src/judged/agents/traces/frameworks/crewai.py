@@ -6,8 +6,6 @@ from judged.agents.traces.frameworks.translation import make_format
 from judged.agents.traces.json_values import Json, JsonObject
 from judged.agents.traces.messages.messages import Messages, find_messages
 
-__all__ = ["FORMAT"]
-
 
 def translate(value: Json) -> list[Messages] | None:
     """Return a conversation for each task of a crew; its question is the task's description."""

@@ -9,8 +9,6 @@ from judged.agents.traces.frameworks.translation import make_call, make_format
 from judged.agents.traces.json_values import Json, JsonObject, get_object
 from judged.agents.traces.messages.messages import Messages
 
-__all__ = ["FORMAT"]
-
 HOLDERS = ("messages", "chat_history", "chat_store", "memory", "input")
 
 

@@ -9,8 +9,6 @@ from judged.agents.traces.frameworks.translation import make_call, make_format, 
 from judged.agents.traces.json_values import Json, get_body
 from judged.agents.traces.messages.messages import Messages, find_messages, join_text
 
-__all__ = ["FORMAT"]
-
 
 def translate(value: Json) -> list[Messages] | None:
     """Return the messages of a response: one search for the question, and its results."""

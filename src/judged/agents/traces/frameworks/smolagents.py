@@ -11,8 +11,6 @@ from judged.agents.traces.frameworks.translation import make_call, make_format, 
 from judged.agents.traces.json_values import Json, JsonObject, get_object
 from judged.agents.traces.messages.messages import Messages
 
-__all__ = ["FORMAT"]
-
 
 def translate(value: Json) -> list[Messages] | None:
     """Return the messages of a list of steps, or of a result that holds one."""

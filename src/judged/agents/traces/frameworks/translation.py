@@ -15,8 +15,6 @@ from judged.agents.traces.messages.messages import Messages, Reader, to_conversa
 from judged.agents.traces.messages.openai_chat import record_messages
 from judged.agents.traces.open import Document, Position, Trace
 
-__all__ = ["Entries", "Translate", "make_call", "make_format", "make_output", "make_transcript_format"]
-
 Translate: TypeAlias = Callable[[Json], list[Messages] | None]
 """Returns the conversations of a document, as messages of OpenAI's form; None if it is not of the format."""
 Entries: TypeAlias = list[JsonObject]

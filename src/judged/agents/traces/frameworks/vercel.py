@@ -12,8 +12,6 @@ from judged.agents.traces.frameworks.translation import make_call, make_format, 
 from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str
 from judged.agents.traces.messages.messages import Messages, join_text
 
-__all__ = ["FORMAT"]
-
 
 def translate(value: Json) -> list[Messages] | None:
     """Return the messages of a list, or of an object that holds one."""

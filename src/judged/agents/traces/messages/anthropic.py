@@ -21,8 +21,6 @@ from judged.agents.traces.messages.messages import (
 )
 from judged.agents.traces.open import Trace
 
-__all__ = ["FORMAT", "record_blocks"]
-
 USES = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 
 

@@ -15,8 +15,6 @@ from judged.agents.traces.json_values import Json, JsonObject, first_text, get_o
 from judged.agents.traces.open import Document, Trace
 from judged.wording import counted
 
-__all__ = ["FORMAT"]
-
 
 def recognises(head: Head) -> bool:
     """Recognise objects with the id of a query and a list of actions."""

@@ -14,9 +14,6 @@ from judged.agents.traces.json_values import Json, JsonObject, get_object, get_s
 from judged.agents.traces.messages import anthropic, openai_chat, openai_responses
 from judged.agents.traces.open import Trace
 
-__all__ = ["FORMAT"]
-
-
 BEGIN, END = "message_start", "message_stop"
 
 

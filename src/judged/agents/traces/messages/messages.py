@@ -23,21 +23,6 @@ from judged.agents.traces.json_values import (
 from judged.agents.traces.messages.requests import RequestLog, RequestShape, canonical
 from judged.agents.traces.open import Document, Trace
 
-__all__ = [
-    "Messages",
-    "Reader",
-    "Transcript",
-    "count_tokens",
-    "find_messages",
-    "is_message",
-    "join_text",
-    "messages_in_head",
-    "parse_time",
-    "read_conversations",
-    "split_episodes",
-    "to_conversation",
-]
-
 
 class Transcript:
     """A conversation, recorded message by message."""

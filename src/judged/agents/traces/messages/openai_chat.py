@@ -22,8 +22,6 @@ from judged.agents.traces.messages.messages import (
 from judged.agents.traces.open import Trace
 from judged.agents.traces.results.outputs import Unparsed, find_groups, is_result
 
-__all__ = ["FORMAT", "record_messages"]
-
 
 def recognises(head: Head) -> bool:
     """Recognise messages with roles; formats with calls in the text come before this one."""

@@ -17,8 +17,6 @@ from judged.agents.traces.messages.messages import Transcript, count_tokens, joi
 from judged.agents.traces.messages.requests import RequestLog, RequestShape, canonical
 from judged.agents.traces.open import Document, Trace
 
-__all__ = ["FORMAT", "record_items"]
-
 OUTPUTS = frozenset(
     ("function_call_output", "custom_tool_call_output", "tool_search_output", "computer_call_output")
 )

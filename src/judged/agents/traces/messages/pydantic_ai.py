@@ -13,8 +13,6 @@ from judged.agents.traces.json_values import Json, JsonObject, first_text, get_s
 from judged.agents.traces.messages.messages import Transcript, count_tokens, join_text, parse_time
 from judged.agents.traces.open import Document, Trace
 
-__all__ = ["FORMAT"]
-
 CALLS = frozenset(("tool-call", "builtin-tool-call"))
 ANSWERS = frozenset(("tool-return", "builtin-tool-return", "retry-prompt"))
 

@@ -13,8 +13,6 @@ from judged.agents.traces.context import ReadContext
 from judged.agents.traces.json_values import Json, JsonObject, get_str
 from judged.agents.traces.open import Document
 
-__all__ = ["RequestLog", "RequestShape", "canonical"]
-
 KEPT = 64
 """How many conversations wait for a request that continues them."""
 _RANDOM = re.compile(r"(?=.*\d)(?=.*[a-z])[\w.-]{10,}", re.IGNORECASE)

@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
-from judged.agents.tables import GRADES, Iteration, Result, Search, Session
+from judged.agents.tables import Iteration, Result, Search, Session
 from judged.agents.traces.assemble import name_task
 from judged.agents.traces.context import ReadContext
 from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.json_values import Json
 from judged.agents.traces.open import BROKEN, Position, Trace, describe_error
 from judged.agents.traces.results.fields import has_key, parse_result, split_domain
-
-__all__ = ["FORMAT", "parse_session"]
+from judged.tables.schema import GRADES
 
 
 class _Turn(Struct, kw_only=True, forbid_unknown_fields=True):

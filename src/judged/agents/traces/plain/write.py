@@ -10,8 +10,6 @@ import msgspec
 from judged.agents.tables import Iteration, Session
 from judged.agents.traces.json_values import JsonObject
 
-__all__ = ["to_plain", "write_sessions"]
-
 
 def write_sessions(sessions: Iterable[Session], sink: BinaryIO) -> None:
     """Write each session as a line of JSON, which `read_sessions` reads back."""

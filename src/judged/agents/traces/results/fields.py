@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from judged.agents.tables import GRADES, Result
+from judged.agents.tables import Result
 from judged.agents.traces.json_values import Json, JsonObject, preview
-
-__all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "has_key", "parse_result", "split_domain"]
+from judged.tables.schema import GRADES
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "id": (

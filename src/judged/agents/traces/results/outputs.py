@@ -10,17 +10,6 @@ from judged.agents.traces.json_values import Json, JsonObject, get_object, get_s
 from judged.agents.traces.results.fields import ALIASES, NESTED
 from judged.agents.traces.results.text import Group, NotPython, find_groups_in_text, parse_python
 
-__all__ = [
-    "CutOff",
-    "Group",
-    "Unparsed",
-    "find_groups",
-    "is_failure",
-    "is_marked_cut",
-    "is_result",
-    "parse_text",
-]
-
 _FRAMED = re.compile(
     r"(?:[^\n]{0,200}:[ \t]*\n+)?(?:```(?:json)?[ \t]*\n)?(?P<value>[\[{].*[\]}])\s*(?:```)?", re.DOTALL
 )

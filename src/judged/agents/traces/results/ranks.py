@@ -10,8 +10,6 @@ from msgspec.structs import replace
 
 from judged.agents.tables import Iteration, Result, Search, Session
 
-__all__ = ["set_ranks_aside"]
-
 _NUMBER = re.compile(r"\d+(?!.*\d)")
 _SPELLING = re.compile(r"^[a-z]++://(?:www\.)?+|[?#].*+$|(?<!/)/++$", re.IGNORECASE | re.DOTALL)
 """What two ways to write one URL may differ in."""

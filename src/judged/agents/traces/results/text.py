@@ -13,8 +13,6 @@ from html import unescape
 from judged.agents.traces.json_values import Json, JsonObject
 from judged.agents.traces.results.fields import ALIASES
 
-__all__ = ["Group", "NotPython", "find_addresses", "find_groups_in_text", "is_empty", "parse_python"]
-
 _OPENING = re.compile(
     r"<(document|doc|result|search_result|item|passage|chunk|entry|page|source|hit)\b[^<>]*>", re.IGNORECASE
 )

@@ -14,22 +14,11 @@ from msgspec import Struct
 
 from judged.agents.traces.json_values import Json, preview
 from judged.agents.traces.results.fields import ALIASES
-from judged.agents.traces.results.outputs import Group, Unparsed, find_groups, is_failure, parse_text
-from judged.agents.traces.results.text import is_empty
+from judged.agents.traces.results.outputs import Unparsed, find_groups, is_failure, parse_text
+from judged.agents.traces.results.text import Group, is_empty
 from judged.errors import BadProtocol
 from judged.io.open import open_binary
 from judged.store.files import parse_yaml
-
-__all__ = [
-    "JsonPath",
-    "Tool",
-    "Tools",
-    "Unparsed",
-    "find_opened",
-    "is_search_name",
-    "load_tools",
-    "read_tools",
-]
 
 
 class JsonPath:

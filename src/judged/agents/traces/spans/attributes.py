@@ -8,8 +8,6 @@ import msgspec
 
 from judged.agents.traces.json_values import Json, JsonObject
 
-__all__ = ["decode", "first_value", "flatten", "get_list", "parse_otlp", "to_object"]
-
 Attributes = Mapping[str, Json]
 
 NAMESPACES = frozenset(

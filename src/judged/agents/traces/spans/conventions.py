@@ -28,8 +28,6 @@ from judged.agents.traces.spans.payloads import (
 )
 from judged.agents.traces.spans.span import SpanKind
 
-__all__ = ["Event", "add_messages", "describe_span"]
-
 _CHOICE = "gen_ai.choice"
 
 

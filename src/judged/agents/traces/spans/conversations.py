@@ -17,12 +17,10 @@ from judged.agents.traces.conversation import Call, Conversation, Step, Turn
 from judged.agents.traces.json_values import Json, JsonObject
 from judged.agents.traces.open import Document, Trace
 from judged.agents.traces.results.fields import parse_result
-from judged.agents.traces.results.tools import Unparsed
+from judged.agents.traces.results.outputs import Unparsed
 from judged.agents.traces.spans.forest import Forest, Roles
 from judged.agents.traces.spans.payloads import find_question, unwrap_output
 from judged.agents.traces.spans.span import Span
-
-__all__ = ["Traces", "add_implied_tools", "make_reader", "to_conversations"]
 
 Traces = dict[str, dict[str, Span]]
 """Spans by their id, by their trace."""

@@ -12,8 +12,6 @@ from msgspec.structs import replace
 from judged.agents.traces.results.tools import Tools
 from judged.agents.traces.spans.span import Span, SpanKind
 
-__all__ = ["Forest", "Roles"]
-
 
 class Forest:
     """The spans of one trace in the order of their start, with their parents and children."""

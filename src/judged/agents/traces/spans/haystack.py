@@ -16,8 +16,6 @@ from judged.agents.traces.json_values import Json, JsonObject, add_counts, get_o
 from judged.agents.traces.results.text import NotPython, parse_python
 from judged.agents.traces.spans.attributes import to_object
 
-__all__ = ["parse_message", "read_steps"]
-
 _ROLE = re.compile(r"<ChatRole\.\w+: ('\w+')>")
 
 

@@ -23,8 +23,6 @@ from judged.agents.traces.spans.payloads import (
 )
 from judged.agents.traces.spans.span import Span, SpanKind, parse_nanoseconds
 
-__all__ = ["FORMAT"]
-
 KINDS: dict[str, SpanKind] = {"GENERATION": "llm", "RETRIEVER": "search", "TOOL": "tool", "SPAN": "tool"}
 """Langfuse's types for our kinds; older versions have SPAN for everything but models, and its name decides."""
 USAGE = (

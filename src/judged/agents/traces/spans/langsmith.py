@@ -25,8 +25,6 @@ from judged.agents.traces.spans.payloads import (
 )
 from judged.agents.traces.spans.span import Span, SpanKind, parse_nanoseconds
 
-__all__ = ["FORMAT"]
-
 KINDS: dict[str, SpanKind] = {"llm": "llm", "retriever": "search", "tool": "tool"}
 THREADS = ("session_id", "thread_id", "conversation_id")
 _ORDERED = re.compile(r"(\d{8})T(\d{6})(\d*)Z(.+)")

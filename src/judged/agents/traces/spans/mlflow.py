@@ -17,8 +17,6 @@ from judged.agents.traces.spans.conventions import describe_span
 from judged.agents.traces.spans.conversations import make_reader
 from judged.agents.traces.spans.span import Span, normalise_id, parse_nanoseconds
 
-__all__ = ["FORMAT"]
-
 _PLAIN = {"span_type": "mlflow.spanType", "inputs": "mlflow.spanInputs", "outputs": "mlflow.spanOutputs"}
 """Fields of the object, which some exports write in place of the attributes."""
 

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from judged.agents.traces.json_values import Json, JsonObject
 from judged.agents.traces.spans.attributes import decode, to_object
 
-__all__ = ["MARK", "translate"]
-
 MARK = "monocle_apptrace."
 """What the names of attributes begin with that every span has."""
 KINDS = {"inference": "LLM", "agentic.tool": "TOOL", "agentic.mcp": "TOOL", "retrieval": "RETRIEVER"}

@@ -14,8 +14,6 @@ from judged.agents.traces.spans.conversations import make_reader
 from judged.agents.traces.spans.payloads import find_call_ids, find_question, unwrap_output
 from judged.agents.traces.spans.span import Span, SpanKind, parse_nanoseconds
 
-__all__ = ["FORMAT"]
-
 KINDS: dict[str, SpanKind] = {"generation": "llm", "response": "llm", "function": "tool"}
 """The SDK's names for our kinds of spans; a model called through Responses is a `response`."""
 

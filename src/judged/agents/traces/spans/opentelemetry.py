@@ -17,8 +17,6 @@ from judged.agents.traces.spans.conventions import describe_span
 from judged.agents.traces.spans.conversations import make_reader
 from judged.agents.traces.spans.span import Span, normalise_id, parse_nanoseconds
 
-__all__ = ["MONOCLE", "OPENINFERENCE", "OPENLLMETRY", "OTLP"]
-
 _FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR", "StatusCode.ERROR")
 
 

@@ -11,20 +11,6 @@ from judged.agents.traces.results.text import find_addresses
 from judged.agents.traces.spans.attributes import decode, to_object
 from judged.agents.traces.spans.haystack import parse_message
 
-__all__ = [
-    "extract_text",
-    "find_answers",
-    "find_call_id",
-    "find_call_ids",
-    "find_calls",
-    "find_cited",
-    "find_question",
-    "find_requests",
-    "get_call_id",
-    "unwrap_arguments",
-    "unwrap_output",
-]
-
 _BUNDLES = ("inputs", "qb", "query_bundle", "str_or_query_bundle", "query_str")
 """Fields in which OpenLLMetry and LlamaIndex wrap the arguments."""
 _OUTPUTS = ("output", "outputs", "raw_output")

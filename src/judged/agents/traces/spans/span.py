@@ -12,8 +12,6 @@ from msgspec import Struct
 from judged.agents.traces.conversation import Call, Step
 from judged.agents.traces.json_values import Json, JsonObject
 
-__all__ = ["Span", "SpanKind", "normalise_id", "parse_nanoseconds"]
-
 SpanKind: TypeAlias = Literal["llm", "search", "tool", "other"]
 
 

@@ -29,8 +29,6 @@ from judged.agents.traces.tags.tagged_text import (
     tagged_texts,
 )
 
-__all__ = ["FORMAT"]
-
 _NAME = re.compile(
     r'"?name"?\s*+:\s*+"?(?P<name>[\w.:-]+)|<function=(?P<function>[^<>\s]++)>|^[^\S\n]*+(?P<bare>\w++)[^\S\n]*+$',
     re.MULTILINE,

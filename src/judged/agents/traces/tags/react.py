@@ -15,8 +15,6 @@ from judged.agents.traces.open import Document, Trace
 from judged.agents.traces.results.outputs import CutOff, Unparsed, find_groups
 from judged.agents.traces.results.text import is_empty
 
-__all__ = ["FORMAT"]
-
 _LINE = re.compile(
     r"^[ \t>#*]*+(?P<kind>Question|Thought|Action Input|Action|Observation|Final Answer|Correct answer|Answer)"
     r"[ \t]*+(?P<number>\d{1,6})?+[*]*+[ \t]*+:[*]*+[ \t]?",

@@ -20,8 +20,6 @@ from judged.agents.traces.tags.tagged_text import (
     tagged_texts,
 )
 
-__all__ = ["FORMAT"]
-
 
 def _search(text: str) -> list[Call]:
     return [Call(tool="search", arguments={"query": text.strip()}, search=True)]

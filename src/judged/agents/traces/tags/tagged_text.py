@@ -22,15 +22,6 @@ from judged.agents.traces.messages.messages import (
 )
 from judged.agents.traces.open import Document, Position, Trace
 
-__all__ = [
-    "Tags",
-    "read_tagged",
-    "read_tagged_conversations",
-    "record_outputs",
-    "strip_instruction",
-    "tagged_texts",
-]
-
 
 @dataclass(frozen=True)
 class Tags:

@@ -19,8 +19,6 @@ from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.open import Trace
 from judged.io.open import is_number_text
 
-__all__ = ["FORMAT", "split_turn"]
-
 _TURN = re.compile(r"(.+)_(\d{1,18}(?:[-.]\d{1,18})*)")
 _COLUMNS = 6
 

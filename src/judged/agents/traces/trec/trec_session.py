@@ -19,8 +19,6 @@ from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.json_values import JsonObject
 from judged.agents.traces.open import Trace
 
-__all__ = ["FORMAT"]
-
 IDS = ("clueweb09id", "clueweb12id", "docno")
 """The names of document ids, which depend on the collection of the year."""
 

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from typing import TypeAlias, get_args
 
 from judged.studies.stages.encoders.bpe import BPE
-from judged.studies.stages.encoders.encoder import Encoder, EncoderSpec
+from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.encoders.endpoint import OpenAI
 from judged.studies.stages.encoders.function import Function
 from judged.studies.stages.encoders.lsa import LSA
 from judged.studies.stages.encoders.sentence_transformers import SentenceTransformers
 from judged.studies.stages.encoders.static import Model2Vec, WordLlama
 from judged.studies.stages.encoders.transformers import ByT5, Canine, Transformers
-
-__all__ = ["ENCODERS", "Encoder", "EncoderSpec", "Encoders"]
 
 Encoders: TypeAlias = (
     ByT5

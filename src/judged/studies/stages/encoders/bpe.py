@@ -23,8 +23,6 @@ from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.encoders.models import ModelFolder, find_model, find_versions
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
 
-__all__ = ["BPE", "BPEEncoder"]
-
 TOKENISER, WEIGHTS = "tokenizer.json", "model.safetensors"
 
 

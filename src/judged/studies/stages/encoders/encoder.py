@@ -15,8 +15,6 @@ import msgspec
 
 from judged.studies.stages.stage import Matrix, StageFailed, StageSpec, Vector
 
-__all__ = ["Encoder", "EncoderSpec", "hash_files"]
-
 
 class Encoder(Protocol):
     """What turns texts into vectors of one length."""

@@ -22,8 +22,6 @@ from judged.wording import counted
 if TYPE_CHECKING:
     from judged.labels.client import Endpoint, Key
 
-__all__ = ["OpenAI"]
-
 ANSWER_BYTES = 256 << 20
 """The largest answer that is read: 2,048 vectors of 4,096 numbers, in JSON."""
 _MESSAGE_LENGTH = 300

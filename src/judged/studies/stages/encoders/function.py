@@ -15,8 +15,6 @@ from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.functions import call, import_stage
 from judged.studies.stages.stage import Matrix, StageFailed, Vector, hash_source
 
-__all__ = ["Function"]
-
 
 class Function(EncoderSpec, tag="function", frozen=True, kw_only=True):
     """A function from a list of texts to an array with a row for each, or an object with such methods.

@@ -15,8 +15,6 @@ from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.encoders.models import find_versions
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
 
-__all__ = ["LSA"]
-
 MAX_TERMS = 20_000
 """Dimensions of TF-IDF vectors, of which all numbers are stored, beyond which they make no sense."""
 

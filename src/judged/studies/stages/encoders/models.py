@@ -14,8 +14,6 @@ from judged._optional import need
 from judged.studies.stages.encoders.encoder import hash_files
 from judged.studies.stages.stage import StageFailed
 
-__all__ = ["ModelFolder", "find_model", "find_versions", "load_quietly"]
-
 PACKAGE = "package:"
 DESCRIPTIONS = ("*.json", "*.txt", "*.model", "*.md")
 """Files that describe a model: its configuration and its tokenizer."""

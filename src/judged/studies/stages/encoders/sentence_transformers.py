@@ -15,8 +15,6 @@ from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.encoders.models import ModelFolder, find_model, find_versions, load_quietly
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
 
-__all__ = ["SentenceTransformers"]
-
 
 class SentenceTransformers(EncoderSpec, tag="sentence-transformers", frozen=True, kw_only=True):
     """A model of sentence-transformers."""

@@ -17,8 +17,6 @@ from judged.studies.stages.encoders.encoder import EncoderSpec, hash_files
 from judged.studies.stages.encoders.models import find_model, find_versions
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
 
-__all__ = ["Model2Vec", "WordLlama"]
-
 
 class Model2Vec(EncoderSpec, tag="model2vec", frozen=True, kw_only=True):
     """A model of model2vec, such as the potion models."""

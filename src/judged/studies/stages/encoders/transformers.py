@@ -25,8 +25,6 @@ from judged.studies.stages.encoders.models import (
 )
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
 
-__all__ = ["ByT5", "Canine", "Transformers"]
-
 MAX_TOKENS = 512
 """Tokens that are read of a text if neither the study nor the model says how many."""
 HEADROOM = 1 << 20

@@ -11,8 +11,6 @@ from judged.studies.stages.rerankers.maxsim import MaxSim
 from judged.studies.stages.rerankers.mmr import MaximalMarginalRelevance
 from judged.studies.stages.rerankers.reranker import RerankSpec
 
-__all__ = ["RERANKERS", "Rerankers"]
-
 Rerankers: TypeAlias = MaximalMarginalRelevance | CrossEncoder | MaxSim | LanguageModel | FunctionReranking
 """Any reranker, as a study declares it."""
 

@@ -13,8 +13,6 @@ from judged.studies.stages.rerankers.reranker import ModelRerankSpec
 from judged.studies.stages.stage import Query, Ranked, StageFailed, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-__all__ = ["CrossEncoder"]
-
 
 class CrossEncoder(ModelRerankSpec, frozen=True, kw_only=True, tag="cross-encoder"):
     """A cross-encoder of sentence-transformers; the score is the model's output before any activation."""

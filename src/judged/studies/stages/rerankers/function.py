@@ -12,8 +12,6 @@ from judged.studies.stages.rerankers.reranker import RerankSpec
 from judged.studies.stages.stage import Query, Ranked, StageFailed, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-__all__ = ["FunctionReranking", "score_texts"]
-
 
 class FunctionReranking(RerankSpec, frozen=True, kw_only=True, tag="function"):
     """Scores by a callable, or by the method `rerank` of an object: (query, list of texts) → a score for each text."""

@@ -34,8 +34,6 @@ from judged.wording import counted
 if TYPE_CHECKING:
     from judged.labels.client import Client, Reply
 
-__all__ = ["LanguageModel", "list_windows", "read_order", "repair_order"]
-
 FIELD = "order"
 """The field of an answer that has the numbers of results."""
 REASKS = 1

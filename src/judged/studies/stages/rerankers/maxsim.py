@@ -26,8 +26,6 @@ from judged.studies.stages.rerankers.reranker import ModelRerankSpec
 from judged.studies.stages.stage import Matrix, Query, Ranked, StageFailed, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-__all__ = ["MaxSim"]
-
 
 class MaxSim(ModelRerankSpec, frozen=True, kw_only=True, tag="maxsim"):
     """MaxSim over token vectors of a transformer (Khattab and Zaharia 2020).

@@ -26,8 +26,6 @@ from judged.studies.stages.rerankers.reranker import RerankSpec
 from judged.studies.stages.stage import Query, Ranked, StageFailed, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-__all__ = ["MaximalMarginalRelevance", "choose_greedily"]
-
 
 class MaximalMarginalRelevance(RerankSpec, frozen=True, kw_only=True, tag="mmr"):
     """Maximal marginal relevance by vectors of documents (Carbonell and Goldstein 1998)."""

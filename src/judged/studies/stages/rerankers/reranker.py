@@ -14,8 +14,6 @@ import msgspec
 from judged.studies.stages.stage import Query, Ranked, Reranker, StageFailed, StageSpec, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-__all__ = ["RERANKING", "HeadReranker", "ModelRerankSpec", "Orderer", "RerankSpec", "check_scores"]
-
 RERANKING = "reranking"
 """The stage in which results are reranked."""
 

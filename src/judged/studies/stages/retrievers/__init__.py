@@ -8,8 +8,6 @@ from judged.studies.stages.retrievers.http import Elasticsearch, Http
 from judged.studies.stages.retrievers.objects import PythonObject
 from judged.studies.stages.retrievers.retriever import RetrieveSpec
 
-__all__ = ["RETRIEVERS", "Retrievers"]
-
 Retrievers: TypeAlias = PythonObject | Http | Elasticsearch
 """Any existing system, as a study declares it."""
 

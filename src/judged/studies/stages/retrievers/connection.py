@@ -18,8 +18,6 @@ from urllib.parse import urlsplit
 from judged.studies.stages.stage import StageFailed
 from judged.wording import counted
 
-__all__ = ["ANSWER_BYTES", "Connection", "check_address"]
-
 ANSWER_BYTES = 32 << 20
 """The largest answer that is read."""
 LONGEST_WAIT = 60.0

@@ -13,8 +13,6 @@ from judged.studies.stages.retrievers.connection import Connection, check_addres
 from judged.studies.stages.retrievers.retriever import Found, RetrieveSpec, read_id, read_score
 from judged.studies.stages.stage import StageFailed
 
-__all__ = ["Elasticsearch", "Http", "fill_template"]
-
 _PLACEHOLDER = re.compile(r"\{(query|depth)\}")
 _UP_TO_LIST = re.compile(r"\$[^*]*?(?=\[\*\]|\.\*)")
 """The part of a JSONPath before its first wildcard: the list of results."""

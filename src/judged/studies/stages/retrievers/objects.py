@@ -15,8 +15,6 @@ from judged.studies.stages.functions import call, load_object
 from judged.studies.stages.retrievers.retriever import Found, RetrieveSpec, read_id, read_score
 from judged.studies.stages.stage import StageFailed
 
-__all__ = ["PythonObject"]
-
 IDS = ("id", "doc_id", "docno", "document_id", "_id", "node_id")
 """Where ids are, if no field is named: the first of these that an object or its metadata has."""
 SCORES = ("score", "relevance_score", "_score")

@@ -18,8 +18,6 @@ from judged.studies.stages.vectors import VectorSpace
 from judged.tables.nested import keep_order
 from judged.wording import counted
 
-__all__ = ["ExistingSystem", "Found", "RetrieveSpec", "Source", "read_id", "read_score"]
-
 Found = tuple[str, float | None]
 """A document, and its score if the system gives one."""
 

@@ -9,8 +9,6 @@ from judged.studies.stages.searchers.index import VectorIndex
 from judged.studies.stages.searchers.lexical import Bm25, Tantivy
 from judged.studies.stages.searchers.searcher import SearchSpec
 
-__all__ = ["SEARCHERS", "Searchers"]
-
 Searchers: TypeAlias = Bm25 | Tantivy | VectorIndex | GraphWalk
 """Any searcher, as a study declares it."""
 

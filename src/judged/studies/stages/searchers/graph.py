@@ -24,8 +24,6 @@ from judged.studies.stages.searchers.searcher import SearchSpec, need_space, pic
 from judged.studies.stages.stage import Query, Ranked, Searcher, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-__all__ = ["GraphWalk"]
-
 
 class GraphWalk(SearchSpec, tag="graph", frozen=True, kw_only=True):
     """Personalised PageRank over the similarity graph of the collection.

@@ -28,8 +28,6 @@ from judged.studies.stages.searchers.searcher import SearchSpec, need_space, ran
 from judged.studies.stages.stage import Matrix, Query, Ranked, Searcher, StageFailed, Vector, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-__all__ = ["VectorIndex"]
-
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 BATCH = 10_000
 """Vectors that are inserted at a time."""

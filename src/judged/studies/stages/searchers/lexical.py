@@ -14,8 +14,6 @@ from judged.studies.stages.searchers.searcher import SearchSpec, pick_best, rank
 from judged.studies.stages.stage import Query, Ranked, Searcher, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-__all__ = ["Bm25", "Tantivy"]
-
 LONGEST = 40
 """Bytes of a word beyond which Tantivy's own tokenisers leave it out."""
 

@@ -8,8 +8,6 @@ from judged.arrays import Floats, Ints
 from judged.studies.stages.stage import Ranked, Searcher, StageFailed, StageSpec, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-__all__ = ["RETRIEVAL", "SearchSpec", "need_space", "pick_best", "rank_rows"]
-
 RETRIEVAL = "retrieval"
 """The stage in which the collection is searched."""
 
