@@ -11,6 +11,7 @@ SPARK ?= 4
 
 SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.yaml' -o -name '*.js' -o -name '*.css' -o -name '*.html' -o -name '*.xz' -o -name py.typed) \
   pyproject.toml setup.py README.md LICENSE
+BIOME := node_modules/.bin/biome
 PIP_INSTALL = -m pip --disable-pip-version-check install --quiet --quiet --constraint tests/constraints.txt
 TESTED = demo,encoders,label,mlflow,pandas,polars,report,static,tantivy,test
 # setuptools builds in `build/` and would pack what an earlier build left there
@@ -18,17 +19,19 @@ FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
   print('compiled part: ' + ('built' if find('judged.kernels.scan._scan') else 'not built (is there a C compiler?)'))"
 
-.PHONY: help demo test test-fast test-slow test-attack test-engines test-spark dist test-dist lint docs reliability bench bench-quick clean
+.PHONY: help demo test test-fast test-slow test-attack test-engines test-spark test-oldest dist test-dist lint lint-scripts check docs reliability bench bench-quick clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo        set up .venv, run the demonstration, say where its result is"
 	@echo "make test        set up .venv, then run linters, types, import contracts and all tests but the slow ones"
-	@echo "make test-fast   a selection of the tests that covers every package in a minute"
+	@echo "make check       linters, types, import contracts and a selection of the tests, in a minute and a half"
+	@echo "make test-fast   that selection of the tests alone, which covers every package"
 	@echo "make test-slow   the slow tests"
 	@echo "make test-attack  those of the slow tests that attack: fuzzing, sanitizers, hostile servers, kills, the viewer"
 	@echo "make test-engines  the tests of vector indexes with every engine (set up in .venv-engines); minutes, and 2 GB"
 	@echo "make test-spark  the tests that start Spark clusters, in .venv-spark; needs Java 17 (SPARK=3.5: that version)"
+	@echo "make test-oldest that selection with the oldest dependencies that are allowed (set up in .venv-oldest)"
 	@echo "make dist        build the wheel and the source distribution in dist"
 	@echo "make test-dist   install both into empty environments, the wheel without a compiler, and run the fast tests"
 	@echo "make lint        linters, types and import contracts alone"
@@ -42,8 +45,8 @@ demo: $(VENV)/.installed-demo
 	$(BIN)/judged demo --output judged-demo
 
 # One thread a worker: threads of linear algebra that wait for each other stall a busy machine.
-test test-fast test-slow test-attack test-engines test-spark test-dist: export OPENBLAS_NUM_THREADS = 1
-test test-fast test-slow test-attack test-dist: export OMP_NUM_THREADS = 1
+test test-fast test-slow test-attack test-engines test-spark test-dist test-oldest check: export OPENBLAS_NUM_THREADS = 1
+test test-fast test-slow test-attack test-dist test-oldest check: export OMP_NUM_THREADS = 1
 
 test: lint
 	$(BIN)/pytest -q -n $(WORKERS) -m "not slow"
@@ -65,6 +68,15 @@ test-engines: $(ENGINES)/.installed
 # PySpark is half a gigabyte, and no other test needs it.
 test-spark: .venv-spark-$(SPARK)/.installed
 	.venv-spark-$(SPARK)/bin/pytest -q -m slow tests/spark
+
+# As `make test-fast`, with every dependency in the oldest version that pyproject.toml allows.
+test-oldest:
+	rm -rf .venv-oldest
+	$(PYTHON) -m venv .venv-oldest
+	@$(FRESH)
+	.venv-oldest/bin/python $(PIP_INSTALL) '.[$(TESTED)]'
+	.venv-oldest/bin/python -m pip --disable-pip-version-check install --quiet $$($(PYTHON) tests/packaging/oldest.py)
+	.venv-oldest/bin/pytest -q -n $(WORKERS) -m "not slow" --fast tests
 
 dist: $(VENV)/.made
 	@$(FRESH)
@@ -91,11 +103,27 @@ define fresh_install
 	$(1) .venv-dist/bin/python $(PIP_INSTALL) $(2)
 endef
 
-lint: $(VENV)/.installed-test
+lint: $(VENV)/.installed-test lint-scripts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The scripts of the report are one program in several files: names are checked in what a page carries.
+lint-scripts: $(VENV)/.installed-test
+ifeq ($(shell command -v npm),)
+	@echo "npm is not installed: the scripts of the report are not checked"
+else
+	@test -x $(BIOME) || npm install --silent --no-audit --no-fund --no-package-lock
+	$(BIOME) ci --error-on-warnings
+	@mkdir -p build
+	@$(BIN)/python -c "from judged.report.page import read_script; print(read_script())" > build/report.js
+	$(BIOME) lint --error-on-warnings --only=correctness/noUndeclaredVariables --only=correctness/noUnusedVariables build/report.js
+endif
+
+# What a contributor runs before every commit: no server, no browser, no Hypothesis at length.
+check: lint
+	$(BIN)/pytest -q -n $(WORKERS) -m "not slow" --fast tests
 
 docs: $(VENV)/.installed-test
 	$(BIN)/python -m judged.measures.cards > docs/measures.md.new
@@ -122,7 +150,7 @@ bench-quick: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --quick
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(ENGINES) .venv-dist .venv-spark-* build dist judged-demo bench-data src/judged.egg-info \
+	rm -rf $(VENV) $(BENCH) $(ENGINES) .venv-dist .venv-oldest .venv-spark-* node_modules build dist judged-demo bench-data src/judged.egg-info \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find src -name '*.so' -delete -o -name '*.c' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import median
 
@@ -46,7 +48,7 @@ import json, sys
 from pathlib import Path
 
 package, arguments = sys.argv[1], sys.argv[2:]
-entered, importing = set(), 0
+entered, importing = {}, 0
 
 def watch(frame, event, _):
     global importing
@@ -54,7 +56,7 @@ def watch(frame, event, _):
     if code.co_name == "<module>" and event in {"call", "return"}:
         importing += 1 if event == "call" else -1
     elif event == "call" and not importing and code.co_filename.startswith(package):
-        entered.add(code.co_filename)
+        entered.setdefault(code.co_filename)
 
 from judged.cli.main import judged
 
@@ -63,9 +65,13 @@ try:
     judged(arguments, standalone_mode=False)
 finally:
     sys.setprofile(None)
-    print(json.dumps(sorted(entered)), file=sys.stderr)
+    print(json.dumps(list(entered)), file=sys.stderr)
 """
-"""Runs a command and prints the files of the package whose functions were called, imports left out."""
+"""Runs a command and prints the files of the package whose functions were called, in order, imports left out."""
+
+SUBJECTS = ("agents", "labels", "index", "studies")
+PARAMETERS = 8
+"""More parameters than a function should have; options of a command that click passes one by one count too."""
 
 
 def measure_house() -> dict[str, int]:
@@ -82,6 +88,10 @@ def measure_house() -> dict[str, int]:
     short = [path for path, length in lengths.items() if length < SHORT and path.name != "__init__.py"]
     return {
         "source lines": sum(lengths.values()) + compiled,
+        "source lines of the core": sum(
+            length for path, length in lengths.items() if path.relative_to(PACKAGE).parts[0] not in SUBJECTS
+        )
+        + compiled,
         "source files": len(texts),
         "median lines of a file": round(median(lengths.values())),
         "files under 40 lines": len(short),
@@ -89,28 +99,85 @@ def measure_house() -> dict[str, int]:
         **count_entered(),
         "modules with one importer": len(find_single_importers()),
         "`Any`": sum(len(re.findall(r"\bAny\b", line)) for line in code),
+        "functions with more than 8 parameters": count_parameters(texts.values()),
+        "`isinstance` on results": count_result_checks(texts),
+        "lines of comments": sum(
+            line.lstrip().startswith("# ") for text in texts.values() for line in text.splitlines()
+        ),
         "names at the root": count_root_names(),
         "words of hand-written documentation": count_words(),
     }
 
 
-def count_entered() -> dict[str, int]:
-    """Return how many files a small `judged score` and `judged compare` enter."""
+FILES = {
+    "qrels.txt": "1 0 a 1\n1 0 b 0\n2 0 a 2\n3 0 c 1\n",
+    "one.run": "1 Q0 a 1 2 x\n1 Q0 b 2 1 x\n2 Q0 a 1 1 x\n",
+    "two.run": "1 Q0 b 1 2 y\n3 Q0 c 1 1 y\n",
+    "labels.csv": "url,gain\nhttps://a.org/x,3\n",
+    "agent.jsonl": """{"messages": [
+        {"role": "user", "content": "what is x"},
+        {"role": "assistant", "content": null, "tool_calls": [
+            {"id": "c", "type": "function", "function": {"name": "web_search", "arguments": "{\\"query\\": \\"x\\"}"}}]},
+        {"role": "tool", "tool_call_id": "c", "content": "[{\\"url\\": \\"https://a.org/x\\", \\"title\\": \\"X\\"}]"},
+        {"role": "assistant", "content": "x is y"}]}""".replace("\n", " "),
+    "corpus.jsonl": '{"_id": "a", "text": "red fish"}\n{"_id": "b", "text": "blue bird"}\n{"_id": "c", "text": "red bird"}\n',
+    "queries.jsonl": '{"_id": "1", "text": "red fish"}\n',
+    "study.qrels": "1 0 a 1\n",
+    "lengths.py": "def encode(texts):\n    return [[float(len(text)), 1.0] for text in texts]\n",
+    "study.yaml": """
+name: tiny
+collection: {documents: corpus.jsonl, queries: queries.jsonl, judgments: study.qrels}
+systems:
+  - {name: words, search: bm25}
+  - {name: lengths, search: exact, encoder: {type: function, function: "lengths:encode"}}
+measures: [nDCG@10]
+""",
+}
+"""The smallest inputs with which each command does its work."""
+COMMANDS = {
+    "score": "score qrels.txt one.run -m nDCG@10",
+    "compare": "compare qrels.txt one.run two.run -m nDCG@10",
+    "compare -o report.html": "compare qrels.txt one.run two.run -m nDCG@10 -o report.html",
+    "sessions": "sessions agent.jsonl --labels labels.csv -m CG@3",
+    "explain": "explain qrels.txt one.run -m nDCG@10 --query 1",
+    "run": "run study.yaml",
+}
+"""The commands whose ways through the code are counted."""
+
+
+def trace_commands(*names: str) -> dict[str, list[str]]:
+    """Return the files of the package that each command enters, in their order."""
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        (place / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 a 2\n3 0 c 1\n")
-        runs = {
-            "one.run": "1 Q0 a 1 2 x\n1 Q0 b 2 1 x\n2 Q0 a 1 1 x\n",
-            "two.run": "1 Q0 b 1 2 y\n3 Q0 c 1 1 y\n",
-        }
-        for name, text in runs.items():
-            (place / name).write_text(text)
-        score = ["score", "qrels.txt", "one.run", "-m", "nDCG@10"]
-        compare = ["compare", "qrels.txt", "one.run", "two.run", "-m", "nDCG@10"]
-        return {
-            f"files entered by `judged {arguments[0]}`": len(find_entered(arguments, place))
-            for arguments in (score, compare)
-        }
+        for name, text in FILES.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        return {name: find_entered(COMMANDS[name].split(), Path(folder)) for name in names or COMMANDS}
+
+
+def count_entered() -> dict[str, int]:
+    """Return how many files each of the commands enters."""
+    return {f"files entered by `judged {name}`": len(files) for name, files in trace_commands().items()}
+
+
+def count_parameters(texts: Iterable[str]) -> int:
+    """Return how many functions have more parameters than they should."""
+    functions = (
+        node.args
+        for text in texts
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    return sum(len([*each.posonlyargs, *each.args, *each.kwonlyargs]) > PARAMETERS for each in functions)
+
+
+def count_result_checks(texts: Mapping[Path, str]) -> int:
+    """Return how often a page of the report or the viewer asks for the class of a result."""
+    results = "|".join(
+        re.findall(r"^class (\w+)\((?:\w+, )*Result\b", "\n".join(texts.values()), re.MULTILINE)
+    )
+    asking = [
+        text for path, text in texts.items() if path.name == "page.py" or {"report", "web"} & set(path.parts)
+    ]
+    return sum(len(re.findall(rf"isinstance\([^()]*\b(?:{results})\b", text)) for text in asking)
 
 
 def find_entered(arguments: list[str], folder: Path) -> list[str]:
@@ -160,7 +227,7 @@ def main() -> None:
     for name, value in measure_house().items():
         ceiling = CEILINGS.get(name)
         limit = "" if ceiling is None else f"  at most {ceiling:,}{'' if value <= ceiling else ', exceeded'}"
-        print(f"{name:<36}{value:>8,}{limit}")
+        print(f"{name:<42}{value:>8,}{limit}")
 
 
 if __name__ == "__main__":

@@ -202,7 +202,11 @@ def test_a_table_of_references_to_one_long_text_is_refused(
             np.array([100_000, 0, 0, 0], np.int32).tobytes()[:4] + b"dddd" + bytes(8), np.uint8
         )
         buffers = [None, pa.py_buffer(np.tile(views, 400).tobytes()), pa.py_buffer(b"d" * 100_000)]
-        table = table.set_column(1, "document", pa.Array.from_buffers(pa.string_view(), 400, buffers))
+        try:
+            column = pa.Array.from_buffers(pa.string_view(), 400, buffers)
+        except ValueError:
+            pytest.skip("this version of pyarrow cannot make such a column")
+        table = table.set_column(1, "document", column)
     if path.suffix == ".parquet":
         pyarrow.parquet.write_table(table, path, compression="zstd")
     else:

@@ -5,15 +5,37 @@ function warnings(subject) {
   const said = subject.warnings;
   if (!said.length) return null;
   const most = 3;
-  return h("div", { class: "care" }, h("p", {}, h("strong", {}, "Read with care. "), said.slice(0, most).map((text) => [h("bdi", {}, clip(capital(text), 240)), /[.!?]$/.test(text) ? " " : ". "]),
-    "provenance" in subject.pages && h("a", { href: address({ page: "provenance" }) }, said.length > most ? `All ${count(said.length)} warnings` : "All notes")));
+  return h(
+    "div",
+    { class: "care" },
+    h(
+      "p",
+      {},
+      h("strong", {}, "Read with care. "),
+      said
+        .slice(0, most)
+        .map(text => [h("bdi", {}, clip(capital(text), 240)), /[.!?]$/.test(text) ? " " : ". "]),
+      "provenance" in subject.pages &&
+        h(
+          "a",
+          { href: address({ page: "provenance" }) },
+          said.length > most ? `All ${count(said.length)} warnings` : "All notes",
+        ),
+    ),
+  );
 }
-const capital = (text) => (/^[a-z][a-z]+ /.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
+const capital = text => (/^[a-z][a-z]+ /.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
 
 /** A mark that says by shape and word whether a system is better. */
 function mark(way) {
-  const [sign, word, kind] = way > 0 ? ["▲", "better", "up"] : way < 0 ? ["▼", "worse", "down"] : ["=", "not separable", "soft"];
-  return h("span", { class: `mark ${kind}` }, h("span", { "aria-hidden": "true" }, sign), hidden(` ${word} `));
+  const [sign, word, kind] =
+    way > 0 ? ["▲", "better", "up"] : way < 0 ? ["▼", "worse", "down"] : ["=", "not separable", "soft"];
+  return h(
+    "span",
+    { class: `mark ${kind}` },
+    h("span", { "aria-hidden": "true" }, sign),
+    hidden(` ${word} `),
+  );
 }
 
 function grade(value) {
@@ -23,30 +45,86 @@ function grade(value) {
 }
 
 function protocolText(subject, measure) {
-  const records = subject.protocols.filter(({ measures }) => !measures.length || !measure || measures.includes(measure));
+  const records = subject.protocols.filter(
+    ({ measures }) => !measures.length || !measure || measures.includes(measure),
+  );
   return records.map(({ text }) => text).join("; ");
 }
 
-const facts = (pairs) => h("dl", { class: "facts" }, pairs.filter(([, value]) => value !== null && value !== undefined && value !== "").map(([key, value]) => [h("dt", {}, key), h("dd", {}, value)]));
+const facts = pairs =>
+  h(
+    "dl",
+    { class: "facts" },
+    pairs
+      .filter(([, value]) => value !== null && value !== undefined && value !== "")
+      .map(([key, value]) => [h("dt", {}, key), h("dd", {}, value)]),
+  );
 
 /** A block of a result that has no page of its own. */
 function drawBlock(content) {
   if (content.kind === "sentence") return h("p", { class: "said" }, clip(content.text, 4000));
-  if (content.kind === "notes") return h("ul", { class: "notes" }, content.notes.map((text) => h("li", {}, clip(text, 2000))));
-  if (content.kind === "figure") return panel(clip(content.title, 200), { spec: content.spec, fit: content.fit, name: content.name, label: content.title, caption: content.note });
+  if (content.kind === "notes")
+    return h(
+      "ul",
+      { class: "notes" },
+      content.notes.map(text => h("li", {}, clip(text, 2000))),
+    );
+  if (content.kind === "figure")
+    return panel(clip(content.title, 200), {
+      spec: content.spec,
+      fit: content.fit,
+      name: content.name,
+      label: content.title,
+      caption: content.note,
+    });
   return [content.title && h("h2", {}, clip(content.title, 200)), blockTable(content)];
 }
 
 function blockTable({ title, columns, numeric, rows, best, left, foot }) {
   const isBest = new Set(best.map(([row, column]) => `${row}:${column}`));
-  const text = (cell) => (Array.isArray(cell) ? cell[0] : cell);
+  const text = cell => (Array.isArray(cell) ? cell[0] : cell);
   const numbered = rows.map((cells, at) => ({ cells, at }));
   const whole = foot ? numbered.splice(numbered.length - foot) : [];
-  const cellOf = (i) => ({ cells }) => { const cell = cells[i]; return Array.isArray(cell) ? (Number.isInteger(cell[1]) && !text(cell).includes(".") ? cell[1] : float(cell[1])) : cell; };
+  const cellOf =
+    i =>
+    ({ cells }) => {
+      const cell = cells[i];
+      return Array.isArray(cell)
+        ? Number.isInteger(cell[1]) && !text(cell).includes(".")
+          ? cell[1]
+          : float(cell[1])
+        : cell;
+    };
   return table({
-    name: title || "Table", rows: numbered,
-    columns: columns.map((name, i) => ({ name: name || " ", left: !numeric[i] || i === 0, text: !numeric[i], value: cellOf(i), cell: ({ cells }) => clip(text(cells[i]) || "–", 300), style: ({ at }) => (isBest.has(`${at}:${i}`) ? "best" : "") })),
-    foot: whole.length > 0 && h("tfoot", {}, whole.map(({ cells }) => h("tr", {}, cells.map((cell, i) => h(i ? "td" : "th", { class: numeric[i] && i ? null : "left", scope: i ? null : "row" }, text(cell)))))),
+    name: title || "Table",
+    rows: numbered,
+    columns: columns.map((name, i) => ({
+      name: name || " ",
+      left: !numeric[i] || i === 0,
+      text: !numeric[i],
+      value: cellOf(i),
+      cell: ({ cells }) => clip(text(cells[i]) || "–", 300),
+      style: ({ at }) => (isBest.has(`${at}:${i}`) ? "best" : ""),
+    })),
+    foot:
+      whole.length > 0 &&
+      h(
+        "tfoot",
+        {},
+        whole.map(({ cells }) =>
+          h(
+            "tr",
+            {},
+            cells.map((cell, i) =>
+              h(
+                i ? "td" : "th",
+                { class: numeric[i] && i ? null : "left", scope: i ? null : "row" },
+                text(cell),
+              ),
+            ),
+          ),
+        ),
+      ),
     caption: left ? `${count(left)} more rows are not in this file.` : null,
   });
 }
