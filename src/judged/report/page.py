@@ -133,17 +133,20 @@ def _collect(subject: Subject) -> tuple[dict[str, Json], dict[str, str]]:
             {"text": record.text, "fingerprint": record.fingerprint, "measures": list(record.measures)}
             for record in subject.result.provenance.protocols
         ],
-        "warnings": _list_warnings(subject),
+        **_list_notes(subject),
         "pages": pages,
     }
     return head, blocks
 
 
-def _list_warnings(subject: Subject) -> list[str]:
-    """Return the notes that the first screen shows: what puts all numbers in doubt, then the other warnings."""
+def _list_notes(subject: Subject) -> dict[str, Json]:
+    """Return what puts all numbers in doubt, which is shown before them, and the other warnings, shown after them."""
     doubts, others = split_doubts(subject.notes)
     grave = [note for note in others if note.severity == "warning" or note.code in DOUBTFUL]
-    return [format_value(text) for _, text in group_notes((*doubts, *grave))]
+    return {
+        name: [format_value(text) for _, text in group_notes(notes)]
+        for name, notes in (("doubts", doubts), ("warnings", grave))
+    }
 
 
 def make_policy(style: str, scripts: Sequence[str]) -> str:

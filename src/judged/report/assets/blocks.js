@@ -1,29 +1,21 @@
 /* What several pages show: warnings, marks, grades, blocks of a result, the words of a protocol. */
 
-/** What a reader should know before the numbers: the first few warnings, and where all of them are. */
-function warnings(subject) {
-  const said = subject.warnings;
-  if (!said.length) return null;
-  const most = 3;
+/** What puts all numbers in doubt, in one line before them; everything else is a note after them. */
+function doubts(subject) {
+  if (!subject.doubts.length) return null;
+  return h("p", { class: "care" }, h("strong", {}, "Read with care. "), subject.doubts.map(sentence));
+}
+
+/** What a reader should know beside the numbers: a line for each kind of note, none of them cut. */
+function notes(subject) {
+  if (!subject.warnings.length) return null;
   return h(
-    "div",
-    { class: "care" },
-    h(
-      "p",
-      {},
-      h("strong", {}, "Read with care. "),
-      said
-        .slice(0, most)
-        .map(text => [h("bdi", {}, clip(capital(text), 240)), /[.!?]$/.test(text) ? " " : ". "]),
-      "provenance" in subject.pages &&
-        h(
-          "a",
-          { href: address({ page: "provenance" }) },
-          said.length > most ? `All ${count(said.length)} warnings` : "All notes",
-        ),
-    ),
+    "ul",
+    { class: "notes" },
+    subject.warnings.map(text => h("li", {}, h("bdi", {}, sentence(text)))),
   );
 }
+const sentence = text => capital(text) + (/[.!?]$/.test(text) ? " " : ". ");
 const capital = text => (/^[a-z][a-z]+ /.test(text) ? text[0].toUpperCase() + text.slice(1) : text);
 
 /** A mark that says by shape and word whether a system is better. */
@@ -95,10 +87,8 @@ function blockTable({ title, columns, numeric, rows, best, left, foot }) {
           : float(cell[1])
         : cell;
     };
-  return table({
-    name: title || "Table",
-    rows: numbered,
-    columns: columns.map((name, i) => ({
+  const ranked = rankColumns(
+    columns.map((name, i) => ({
       name: name || " ",
       left: !numeric[i] || i === 0,
       text: !numeric[i],
@@ -106,25 +96,12 @@ function blockTable({ title, columns, numeric, rows, best, left, foot }) {
       cell: ({ cells }) => clip(text(cells[i]) || "–", 300),
       style: ({ at }) => (isBest.has(`${at}:${i}`) ? "best" : ""),
     })),
-    foot:
-      whole.length > 0 &&
-      h(
-        "tfoot",
-        {},
-        whole.map(({ cells }) =>
-          h(
-            "tr",
-            {},
-            cells.map((cell, i) =>
-              h(
-                i ? "td" : "th",
-                { class: numeric[i] && i ? null : "left", scope: i ? null : "row" },
-                text(cell),
-              ),
-            ),
-          ),
-        ),
-      ),
+  );
+  return table({
+    name: title || "Table",
+    rows: numbered,
+    columns: ranked,
+    foot: whole,
     caption: left ? `${count(left)} more rows are not in this file.` : null,
   });
 }

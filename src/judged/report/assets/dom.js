@@ -23,8 +23,14 @@ function h(tag, attributes, ...children) {
 
 const hidden = text => h("span", { class: "hidden" }, text);
 const clip = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
-const named = text =>
-  h("bdi", { class: "name", title: text.length > 60 ? clip(text, 400) : null }, clip(text, 60));
+/** A name that may break after a separator, never inside a word. */
+const breakable = text => text.split(/(?<=[_+/.-])/).flatMap((part, i) => (i ? [h("wbr"), part] : [part]));
+const named = (text, length = 60) =>
+  h(
+    "bdi",
+    { class: "name", title: text.length > length ? clip(text, 400) : null },
+    breakable(clip(text, length)),
+  );
 const say = text => {
   byId("said").textContent = text;
 };

@@ -22,7 +22,7 @@ definePage("agreement", "", async (page, subject) => {
       `κ of good or not (from grade ${data.threshold}): ${known(data.kappa) ? fixed(data.kappa) : data.undefined}${data.interval ? ` [${fixed(data.interval[0])}, ${fixed(data.interval[1])}]` : ""}; with quadratic weights ${fixed(data.quadratic)}.`,
     ),
   );
-  page.append(warnings(subject) || "");
+  page.append(doubts(subject) || "");
   page.append(
     h(
       "div",
@@ -31,6 +31,7 @@ definePage("agreement", "", async (page, subject) => {
       h("div", {}, h("h2", {}, "What each label is worth"), calibration(data)),
     ),
   );
+  page.append(notes(subject) || "");
   const content = await block(subject, "agreement", "blocks");
   for (const part of content) page.append(...[drawBlock(part)].flat(3).filter(Boolean));
 });
@@ -39,7 +40,7 @@ function confusion({ grades, counts, totals, shares }) {
   const shade = share => (share === 0 ? "" : share < 0.2 ? "k1" : share < 0.5 ? "k2" : "k3");
   return h(
     "div",
-    { class: "wide", tabindex: "0", role: "region", "aria-label": "Confusion matrix" },
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Confusion matrix" },
     h(
       "table",
       { class: "confusion" },

@@ -126,7 +126,7 @@ function curveTable(subject, data, curves) {
   const columns = data.curves.flatMap(({ name, x, points }, i) =>
     points.map((point, k) => ({
       name: x === "recall" ? `precision at ${point}` : `${name}@${point}`,
-      opt: ![1, 10, 100].includes(point) || x === "recall",
+      rank: [1, 10, 100].includes(point) && x !== "recall" ? 1 : 3,
       value: row => float(curves[i][k][row.at] && curves[i][k][row.at][0]),
       cell: row => fixed(curves[i][k][row.at] && curves[i][k][row.at][0], 3),
     })),
@@ -215,11 +215,11 @@ async function drawSlices(page, subject, data) {
               ? [mark(verdict(row.row, scored.alpha, better(subject, measure))), signed(row.difference)]
               : "–",
         },
-        { name: "low", opt: true, value: row => float(row.low) },
-        { name: "high", opt: true, value: row => float(row.high) },
+        { name: "low", rank: 3, value: row => float(row.low) },
+        { name: "high", rank: 3, value: row => float(row.high) },
         {
           name: "p, corrected",
-          opt: true,
+          rank: 3,
           value: row => float(row.row?.[FIELD.p_corrected]),
           cell: row => formatP(row.row?.[FIELD.p_corrected]),
         },

@@ -21,19 +21,21 @@ definePage("gate", "", (page, subject) => {
     ),
   );
   const counts = {};
-  for (const { verdict } of gates.flatMap(gate => gate.measures)) counts[verdict] = (counts[verdict] || 0) + 1;
+  for (const { verdict } of gates.flatMap(gate => gate.measures))
+    counts[verdict] = (counts[verdict] || 0) + 1;
   page.append(
     h(
       "p",
       { class: "lead" },
       Object.entries(counts)
-        .map(([one, n]) => `${plural(n, "measure")} ${one}`)
+        .map(([verdict, n]) => `${plural(n, "measure")} ${verdict}`)
         .join(", "),
       ". A measure passes if its difference is shown to be above the margin.",
     ),
   );
-  page.append(warnings(subject) || "");
+  page.append(doubts(subject) || "");
   for (const gate of gates) page.append(...drawGate(gate, gates.length > 1));
+  page.append(notes(subject) || "");
 });
 
 function drawGate(gate, several) {
@@ -76,15 +78,15 @@ function drawGate(gate, several) {
           value: row => row.verdict,
           cell: row => h("span", { class: `verdict ${row.verdict}` }, row.verdict),
         },
-        { name: "baseline", opt: true, value: row => float(row.baseline_mean) },
-        { name: "run", opt: true, value: row => float(row.run_mean) },
+        { name: "baseline", rank: 3, value: row => float(row.baseline_mean) },
+        { name: "run", rank: 3, value: row => float(row.run_mean) },
         { name: "difference", value: row => float(row.difference), cell: row => signed(row.difference) },
-        { name: "at least", opt: true, value: row => float(row.low), cell: row => signed(row.low) },
-        { name: "at most", opt: true, value: row => float(row.high), cell: row => signed(row.high) },
+        { name: "at least", rank: 3, value: row => float(row.low), cell: row => signed(row.low) },
+        { name: "at most", rank: 3, value: row => float(row.high), cell: row => signed(row.high) },
         { name: "margin", value: row => float(row.margin), cell: row => signed(row.margin) },
         {
           name: "better/equal/worse",
-          opt: true,
+          rank: 3,
           key: row => row.better - row.worse,
           value: row => `${row.better}/${row.equal}/${row.worse}`,
         },

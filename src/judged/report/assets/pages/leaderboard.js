@@ -6,7 +6,7 @@ definePage("leaderboard", "mb", async (page, subject) => {
     measure = state.m;
   const against = await contrasts(subject, state.b);
   page.append(...headline(subject, data, measure));
-  page.append(warnings(subject) || "");
+  page.append(doubts(subject) || "");
   const rows = ranked(subject, measure).map(name => leaderRow(subject, data, against, measure, name));
   const shown = rows.filter(row => !hiddenSystems().includes(row.at));
   if (scored.systems.length > 8 || shown.length < rows.length) page.append(systemFilter(rows, shown));
@@ -24,6 +24,7 @@ definePage("leaderboard", "mb", async (page, subject) => {
       caption: leaderCaption(subject, data, against, measure),
     }),
   );
+  page.append(notes(subject) || "");
   const tied = data.ties?.[measure] ? rows.filter(row => row.ties) : [];
   if (tied.length)
     page.append(
@@ -187,7 +188,7 @@ function leaderColumns(subject, data, against, measure, rows) {
       left: true,
       value: row => row.name,
       cell: row => [
-        h("bdi", { title: row.name.length > 48 ? clip(row.name, 400) : null }, clip(row.name, 48)),
+        named(row.name),
         scored.compared && row.name === state.b && h("span", { class: "soft base" }, " baseline"),
       ],
     },
@@ -209,7 +210,14 @@ function leaderColumns(subject, data, against, measure, rows) {
     },
     { name: "low", only: "copy", value: row => float(row.low) },
     { name: "high", only: "copy", value: row => float(row.high) },
-    intervalColumn(rows, subject, level),
+    intervalColumn({
+      rows,
+      level,
+      of: row => [row.mean, row.low, row.high],
+      reference: scored.compared ? rows.find(row => row.name === state.b)?.mean : null,
+      style: row =>
+        row.name === state.b && scored.compared ? "isb" : row.way > 0 ? "sig" : row.way < 0 ? "low" : "",
+    }),
   ];
   if (against) columns.push(...differenceColumns(of, level));
   for (const other of scored.measures)
@@ -219,7 +227,7 @@ function leaderColumns(subject, data, against, measure, rows) {
     const { at, shares } = data.judged[measure];
     columns.push({
       name: `judged@${at}`,
-      opt: true,
+      rank: 4,
       title: `share of the first ${at} results that are judged`,
       value: row => float(shares[row.at]),
       cell: row => percent(shares[row.at]),
@@ -240,42 +248,6 @@ function leaderColumns(subject, data, against, measure, rows) {
   return columns;
 }
 
-function intervalColumn(rows, subject, level) {
-  const ends = rows.flatMap(row => [row.low ?? row.mean, row.high ?? row.mean]).filter(known);
-  const { from, to, ticks } = axisTicks(Math.min(...ends), Math.max(...ends));
-  const at = x => `${((100 * (x - from)) / (to - from)).toFixed(2)}%`;
-  const base = subject.scored.compared ? rows.find(row => row.name === state.b) : null;
-  const grid = (x, kind) => h("line", { class: kind, x1: at(x), x2: at(x), y1: -8, y2: 28 });
-  const label = x => String(+x.toPrecision(6)).replace("-", "−");
-  return {
-    name: "interval",
-    only: "show",
-    class: "bar",
-    head: [
-      hidden(`${level} interval`),
-      h(
-        "svg",
-        { "aria-hidden": "true", class: "ticks" },
-        ticks.map(x => h("text", { x: at(x), y: 14 }, label(x))),
-      ),
-    ],
-    style: row => (base && row.name === state.b ? "isb" : row.way > 0 ? "sig" : row.way < 0 ? "low" : ""),
-    cell: row =>
-      known(row.mean) &&
-      h(
-        "svg",
-        {
-          role: "img",
-          "aria-label": known(row.low) ? `${fixed(row.low)} to ${fixed(row.high)}` : fixed(row.mean),
-        },
-        ticks.map(x => grid(x, "grid")),
-        base && grid(base.mean, "zero"),
-        known(row.low) && h("line", { class: "ci", x1: at(row.low), x2: at(row.high), y1: 10, y2: 10 }),
-        h("circle", { cx: at(row.mean), cy: 10, r: 3.75 }),
-      ),
-  };
-}
-
 function differenceColumns(of, level) {
   const wins = row =>
     known(of("wins")(row)) ? `${of("wins")(row)}/${of("ties")(row)}/${of("losses")(row)}` : null;
@@ -289,7 +261,7 @@ function differenceColumns(of, level) {
     {
       name: `${level} interval`,
       only: "show",
-      opt: true,
+      rank: 4,
       cell: row =>
         row.vs
           ? known(of("low")(row))
@@ -301,21 +273,21 @@ function differenceColumns(of, level) {
     { name: "difference high", only: "copy", value: row => float(of("high")(row)) },
     {
       name: "p, corrected",
-      opt: true,
+      rank: 2,
       value: row => float(of("p_corrected")(row)),
       cell: row => (row.vs ? formatP(of("p_corrected")(row)) : ""),
     },
     { name: "p", only: "copy", value: row => float(of("p")(row)) },
     {
       name: "effect g",
-      opt: true,
+      rank: 4,
       title: "difference in standard deviations, with Hedges' correction",
       value: row => float(of("hedges")(row)),
       cell: row => (row.vs ? signed(of("hedges")(row), 2) : ""),
     },
     {
       name: "won/tied/lost",
-      opt: true,
+      rank: 4,
       key: row => (row.vs ? of("wins")(row) - of("losses")(row) : null),
       value: wins,
       cell: row => wins(row) || "",
@@ -331,7 +303,7 @@ function otherMeasure(subject, data, against, name, best) {
       : null;
   return {
     name,
-    opt: true,
+    rank: 3,
     value: row => float(value(row)),
     style: row => (value(row) === best ? "best" : ""),
     cell: row => [
@@ -344,9 +316,9 @@ function otherMeasure(subject, data, against, name, best) {
 
 function latencyColumns(latency) {
   const of = (row, field) => (latency[row.at] ? latency[row.at][field] : null);
-  const column = (name, field, opt) => ({
+  const column = (name, field, rank) => ({
     name,
-    opt,
+    rank,
     value: row => float(of(row, field)),
     cell: row => [
       known(of(row, field)) ? fixed(of(row, field), 1) : "–",
@@ -365,10 +337,10 @@ function latencyColumns(latency) {
     ],
   });
   return [
-    column("mean ms", "mean_ms", true),
-    column("p50 ms", "p50_ms", true),
-    column("p95 ms", "p95_ms", true),
-    column("p99 ms", "p99_ms", true),
+    column("mean ms", "mean_ms", 3),
+    column("p50 ms", "p50_ms", 4),
+    column("p95 ms", "p95_ms", 3),
+    column("p99 ms", "p99_ms", 4),
   ];
 }
 

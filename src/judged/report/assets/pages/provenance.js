@@ -117,7 +117,7 @@ function fileTable(files) {
         name: "sha-256",
         text: true,
         left: true,
-        opt: true,
+        rank: 3,
         value: file => file.sha256,
         cell: file =>
           file.sha256
@@ -146,7 +146,7 @@ function dataTable(subject, data) {
         name: "columns",
         text: true,
         left: true,
-        opt: true,
+        rank: 3,
         class: "wrap",
         value: row => row.columns.join(" "),
         cell: row => clip(row.columns.join(", "), 200),

@@ -304,8 +304,8 @@ function queryTable(subject, about, kept, measure, against) {
         },
         { name: "system", only: "copy", value: () => state.a },
         { name: "baseline", only: "copy", value: () => state.b },
-        { name: state.a, only: "show", opt: true, key: row => row.x, cell: row => fixed(row.x) },
-        { name: state.b, only: "show", opt: true, key: row => row.y, cell: row => fixed(row.y) },
+        { name: state.a, only: "show", rank: 3, key: row => row.x, cell: row => fixed(row.x) },
+        { name: state.b, only: "show", rank: 3, key: row => row.y, cell: row => fixed(row.y) },
         { name: "value", only: "copy", value: row => float(row.x) },
         { name: "baseline_value", only: "copy", value: row => float(row.y) },
         {

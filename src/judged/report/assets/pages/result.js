@@ -5,7 +5,8 @@ async function drawResult(page, subject) {
   const [first, ...rest] = content;
   const sentence = first && first.kind === "sentence" && first.text.length < 400;
   page.append(h("h1", {}, sentence ? clip(first.text, 400) : subject.title));
-  page.append(warnings(subject) || "");
+  page.append(doubts(subject) || "");
   for (const part of sentence ? rest : content) page.append(...[drawBlock(part)].flat(3).filter(Boolean));
+  page.append(notes(subject) || "");
 }
 definePage("result", "", drawResult);

@@ -3,7 +3,7 @@
 definePage("sessions", "", async (page, subject) => {
   const data = subject.pages.sessions;
   page.append(...sessionsHeadline(data));
-  page.append(warnings(subject) || "");
+  page.append(doubts(subject) || "");
   const measures = [...new Set(data.curves.map(curve => curve.measure))];
   if (measures.length)
     page.append(
@@ -25,6 +25,7 @@ definePage("sessions", "", async (page, subject) => {
   if (Object.keys(data.stops).length)
     page.append(h("h2", {}, "Had the agents stopped earlier"), stopTable(data));
   if (data.alone.length) page.append(h("h2", {}, "Good results in common"), ...overlapTables(data));
+  page.append(notes(subject) || "");
   await oneSession(page, subject, data);
 });
 
@@ -147,8 +148,8 @@ function iterationCurve(data, measure) {
           { name: "iteration", value: row => row.iteration },
           { name: "sessions", value: row => row.running },
           { name: measure, value: row => float(row.value) },
-          { name: "low", opt: true, value: row => float(row.low) },
-          { name: "high", opt: true, value: row => float(row.high) },
+          { name: "low", rank: 3, value: row => float(row.low) },
+          { name: "high", rank: 3, value: row => float(row.high) },
         ],
       }),
     ),
@@ -360,7 +361,7 @@ function stopTable(data) {
       { name: "going on", value: row => row.running },
       { name: "CG", value: row => float(row.gain) },
       { name: "gain lost", value: row => float(row.lost), cell: row => percent(row.lost) },
-      { name: "losing", opt: true, value: row => row.losing },
+      { name: "losing", rank: 3, value: row => row.losing },
       {
         name: "searches saved",
         value: row => float(row.searches_saved),
@@ -368,7 +369,7 @@ function stopTable(data) {
       },
       {
         name: "tokens saved",
-        opt: true,
+        rank: 3,
         value: row => float(row.tokens_saved),
         cell: row => percent(row.tokens_saved),
       },

@@ -2,11 +2,7 @@
 
 definePage("study", "", async (page, subject) => {
   const [answer, ...rest] = await block(subject, "study", "blocks");
-  page.append(
-    studyTitle(subject),
-    h("p", { class: "lead" }, clip(answer.text, 4000)),
-    warnings(subject) || "",
-  );
+  page.append(studyTitle(subject), h("p", { class: "lead" }, clip(answer.text, 4000)), doubts(subject) || "");
   const beside = rest.filter(part => part.kind === "figure" && ["trade-off", "stages"].includes(part.name));
   if (beside.length)
     page.append(
@@ -18,6 +14,7 @@ definePage("study", "", async (page, subject) => {
     );
   for (const part of rest)
     if (!beside.includes(part)) page.append(...[drawBlock(part)].flat(3).filter(Boolean));
+  page.append(notes(subject) || "");
 });
 
 /** A figure for half of the page: its legend below it, its height in pixels, since its width follows the page. */
