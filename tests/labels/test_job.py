@@ -160,9 +160,9 @@ def test_an_endpoint_that_is_lost_on_the_way_stops_the_job(serve: Serve, label_r
 
     assert len(labelling.rows) == 5
     assert len(labelling.failures) == 10
-    assert labelling.stopped == "the endpoint no longer answers (status 500)"
+    assert labelling.stopped == "the endpoint no longer answers (status 500: gone)"
     assert not labelling.complete
-    assert "stopped: the endpoint no longer answers (status 500); 25 not asked" in labelling.sentences()
+    assert "stopped: the endpoint no longer answers (status 500: gone); 25 not asked" in labelling.sentences()
 
 
 def test_one_request_that_always_fails_is_a_counted_failure(serve: Serve, label_run: LabelRun) -> None:
@@ -173,7 +173,7 @@ def test_one_request_that_always_fails_is_a_counted_failure(serve: Serve, label_
     assert grades(labelling) == {"d0": 0, "d1": 1, "d2": 2, "d4": 4}
     assert [
         (failure["document"], failure["failure"], failure["answer"]) for failure in labelling.failures
-    ] == [("d3", "no answer", "status 500")]
+    ] == [("d3", "no answer", "status 500: oops")]
     assert sum("d3" in request.result for request in server.requests) == 3
 
 
@@ -445,8 +445,8 @@ def test_problems_are_reported_while_they_last(serve: Serve, label_run: LabelRun
     label_run(serve(first_times(1, refusing(503, "busy"))), number=1, progress=steps.append)
 
     assert [(step.done, step.retries, step.problem) for step in steps] == [
-        (0, 1, "status 503"),
-        (1, 1, "status 503"),
+        (0, 1, "status 503: busy"),
+        (1, 1, "status 503: busy"),
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 import sqlite3
 from datetime import UTC, datetime, timedelta
@@ -13,12 +12,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judged.errors import BadInput, BadProtocol, Unreadable
-from judged.labels.budget import Budget, Prices, estimate_pool
 from judged.labels.cache import Answer, Cache
-from judged.labels.client import Endpoint, Key, RetryPolicy, parse_retry_after
+from judged.labels.estimate import estimate_pool
 from judged.labels.pool import Item, Pool
 from judged.labels.prompt import Labeller, Prompt, estimate_tokens, read_prompt
-from judged.labels.run import Throttle, backoff, cache_lock
+from judged.labels.run import Throttle, cache_lock
+from judged.net.budget import Budget, Prices
+from judged.net.llm import Endpoint
+from judged.net.retry import RetryPolicy, backoff, parse_retry_after
+from judged.net.secrets import Key
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,7 @@ def test_retry_after_may_be_a_date() -> None:
 @given(st.integers(0, 30), st.none() | st.floats(0, 600))
 def test_waits_are_as_asked_or_within_a_bound_that_doubles(repetition: int, asked: float | None) -> None:
     """Full jitter below 0.5 · 2^n seconds and a minute; never less than the endpoint asked for."""
-    wait = backoff(repetition, asked, random.Random())  # noqa: S311 - waiting times are no secrets
+    wait = backoff(repetition, asked)
 
     if asked is None:
         assert 0 <= wait <= min(60.0, 0.5 * 2**repetition)

@@ -25,6 +25,8 @@ class Asked:
     parameters: dict[str, list[str]]
     headers: dict[str, str]
     body: Any
+    port: int
+    """Port of the client, which tells one connection from another."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ def _make_handler(server: JsonServer) -> type[BaseHTTPRequestHandler]:
                 parse_qs(parts.query, keep_blank_values=True),
                 {name.lower(): value for name, value in self.headers.items()},
                 json.loads(data) if data else None,
+                self.client_address[1],
             )
             server.asked.append(asked)
             self._send(server.answer(asked))

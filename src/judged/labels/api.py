@@ -10,13 +10,14 @@ from typing import Any
 
 from judged.errors import BadProtocol, JudgedError
 from judged.io.texts import TextSource
-from judged.labels.budget import Budget, Prices
 from judged.labels.cache import Answer, Cache, Past
-from judged.labels.client import Client, Endpoint
 from judged.labels.pool import Item, Judged, Pool, PoolOptions, PoolSource, build_pool
 from judged.labels.prompt import Labeller, Question, make_questions
 from judged.labels.result import Labelling
-from judged.labels.run import Job, Progress, ProgressCallback, Throttle, cache_lock, run_sync
+from judged.labels.run import Job, Progress, ProgressCallback, cache_lock
+from judged.net.budget import Budget, Prices
+from judged.net.http import run_sync
+from judged.net.llm import ChatClient, Endpoint
 from judged.problem import Note
 from judged.result import Provenance
 from judged.tables.schema import GRADES
@@ -161,12 +162,9 @@ def _run_job(
     progress: ProgressCallback | None,
 ) -> _Outcome:
     """Send questions to the endpoint until all are answered or the job stops."""
-    client = Client(endpoint, labeller)
-    throttle = Throttle(endpoint.concurrency, endpoint.rate)
-    job = Job(
-        client, cache=cache, budget=budget, throttle=throttle, retries=endpoint.retries, progress=progress
-    )
-    run_sync(lambda: job.run(questions, concurrency=endpoint.concurrency))
+    client = ChatClient(endpoint, labeller.chat, needed_by="labelling by a language model")
+    job = Job(client, labeller, cache=cache, budget=budget, progress=progress)
+    run_sync(job.run(questions))
     notes = [Note("simpler-request", "info", message) for message in client.notes()]
     if job.uncounted:
         message = f"the endpoint counted no tokens of {job.uncounted:,} answers: they are estimated"

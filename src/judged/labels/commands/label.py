@@ -16,12 +16,12 @@ from judged.errors import JudgedError
 from judged.labels.commands.pool_options import INPUT, OUTPUT, PoolInputs, pool_options
 
 if TYPE_CHECKING:
-    from judged.labels.budget import Prices
-    from judged.labels.client import Endpoint
     from judged.labels.pool import Pool
-    from judged.labels.prompt import Labeller, Structure
+    from judged.labels.prompt import Labeller
     from judged.labels.result import Labelling
     from judged.labels.run import Progress as JobProgress
+    from judged.net.budget import Prices
+    from judged.net.llm import Endpoint, Structure
 
 INCOMPLETE = 4
 """Exit code if results are left without a label."""
@@ -237,9 +237,10 @@ def command(
     left without a label, or the budget is reached, the exit code is 4. For labels without a language model see
     `judged label --similarity --help`, for a sheet that people grade `judged label --sample --help`.
     """
-    from judged.labels.budget import Prices
-    from judged.labels.client import Endpoint, RetryPolicy
     from judged.labels.prompt import Labeller, read_prompt
+    from judged.net.budget import Prices
+    from judged.net.llm import Endpoint
+    from judged.net.retry import RetryPolicy
 
     files = _Files(output, failures, cache)
     if not dry_run:
@@ -304,7 +305,7 @@ def _check_output(pool: Pool, output: Path | None) -> None:
 
 
 def _print_estimate(job: _Job, concurrency: int, rate: float | None) -> None:
-    from judged.labels.budget import estimate_pool
+    from judged.labels.estimate import estimate_pool
 
     estimate = estimate_pool(
         job.pool,
@@ -324,7 +325,7 @@ def _print_estimate(job: _Job, concurrency: int, rate: float | None) -> None:
 def _label(job: _Job, address: Endpoint, budget: float | None) -> Labelling:
     """Label the pool; if it is interrupted, write what is finished."""
     from judged.labels.api import label_pool
-    from judged.labels.budget import Budget
+    from judged.net.budget import Budget
 
     finished: list[Labelling] = []
     try:
