@@ -141,8 +141,8 @@ def test_an_error_in_the_display_loses_no_answer(serve: Serve) -> None:
     kept: list[Labelling] = []
     items = tuple(Item("q", "", f"worth {grade}", {"document": str(grade)}) for grade in range(4))
 
-    def fail(progress: object) -> None:
-        if getattr(progress, "done", 0) == 2:
+    def fail(done: int, *_: object) -> None:
+        if done == 2:
             raise RuntimeError("display")
 
     with pytest.raises(RuntimeError, match="display"):

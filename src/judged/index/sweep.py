@@ -8,7 +8,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -22,6 +22,7 @@ from judged.index.data import Dataset
 from judged.index.engine import Engine, OwnEngine, Setting, Settings, complete_settings, find_engine
 from judged.index.measurement import Measurement, Workload, propose_effort
 from judged.index.worker import Job, PlannedPoint, find_effort, make_key, run_job
+from judged.progress import Progress
 from judged.state import from_state, to_state
 from judged.store.files import parse_yaml
 
@@ -30,8 +31,6 @@ FORMAT = 1
 
 TIMEOUT = 86_400.0
 """Seconds after which a build with its measurements is given up, unless another time is set."""
-
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from judged.errors import EndpointFailed, Unreadable
 from judged.labels.answer import Verdict, find_grade_mass, read_answer
@@ -18,6 +17,7 @@ from judged.labels.prompt import Labeller, Question, estimate_tokens
 from judged.net.budget import Budget
 from judged.net.llm import ChatClient, Reply
 from judged.net.retry import RejectedError, TransientError, retry
+from judged.progress import Progress
 
 T = TypeVar("T")
 
@@ -31,28 +31,6 @@ MAX_REJECTED = 5
 """How many requests may be rejected before any is accepted."""
 RATE_LIMIT_FACTOR = 10
 """How many times more often a rate-limited request is repeated than one that fails otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Progress of a job."""
-
-    done: int
-    total: int
-    failed: int
-    spent: float
-    retries: int = 0
-    """How many requests had to be repeated."""
-    problem: str | None = None
-    """Why the last of them had to be; before the first one, what the job waits for."""
-
-    @property
-    def waiting(self) -> bool:
-        """Whether the job has not started yet."""
-        return self.problem is not None and not self.retries
-
-
-ProgressCallback: TypeAlias = Callable[[Progress], None]
 
 
 class _OverBudgetError(Exception):
@@ -125,7 +103,7 @@ class Job:
         *,
         cache: Cache,
         budget: Budget,
-        progress: ProgressCallback | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.unanswered: dict[bytes, tuple[str, str]] = {}
         """Kind and reason for each question without an answer; nothing was paid, and nothing is cached."""
@@ -142,7 +120,8 @@ class Job:
         self._silent_in_a_row = 0
         self._rate_limited = False
         self._total = self._done = self._failed = self._retries = 0
-        self._problem: str | None = None
+        self._problem = ""
+        self._started = monotonic()
 
     async def run(self, questions: Mapping[bytes, Question]) -> None:
         """Ask all questions, several at a time; the first alone, to find out what the endpoint accepts."""
@@ -290,9 +269,15 @@ class Job:
         return reserved
 
     def _report(self) -> None:
-        if self._progress is not None:
-            counts = self._done, self._total, self._failed
-            self._progress(Progress(*counts, self._budget.spent, self._retries, self._problem))
+        """Report how far the job is: rate, cost, failures and retries."""
+        if self._progress is None:
+            return
+        rate = 60 * self._done / max(monotonic() - self._started, 1e-9)
+        parts = [f"{rate:,.0f} a minute"]
+        parts += [f"cost {self._budget.spent:.4f}"] if self._budget.spent else []
+        parts += [f"{self._failed:,} failed"] if self._failed else []
+        parts += [f"{self._retries:,} retries (last: {self._problem})"] if self._retries else []
+        self._progress(self._done, self._total, ", ".join(parts))
 
 
 @contextmanager

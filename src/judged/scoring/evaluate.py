@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 from judged._arguments import worded
 from judged.errors import BadInput, UnknownName, WrongKind
 from judged.io.open import is_large, name_files
-from judged.kernels.scan.align import Progress
 from judged.measures.measure import Measure
 from judged.problem import Problem
 from judged.profiles.profile import Profile, Reading, as_profile
+from judged.progress import Progress
 from judged.protocol import BaseProtocol, Protocol
 from judged.result import InputFile, Provenance, observe_files
 from judged.scoring.align import check_overlap

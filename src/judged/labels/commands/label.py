@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import click
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from judged.labels.pool import Pool
     from judged.labels.prompt import Labeller
     from judged.labels.result import Labelling
-    from judged.labels.run import Progress as JobProgress
     from judged.net.budget import Prices
     from judged.net.llm import Endpoint, Structure
 
@@ -337,7 +335,7 @@ def _label(job: _Job, address: Endpoint, budget: float | None) -> Labelling:
                 cache=job.files.cache,
                 budget=Budget(job.prices, budget),
                 retry_failed=job.retry_failed,
-                progress=_JobDisplay(display),
+                progress=display,
                 on_stop=finished.append,
             )
     except (KeyboardInterrupt, Exception):
@@ -345,26 +343,6 @@ def _label(job: _Job, address: Endpoint, budget: float | None) -> Labelling:
             if labelling.rows:
                 _write(labelling, job.files, quiet=job.quiet)
         raise
-
-
-class _JobDisplay:
-    """Shows the progress of a job: rate, cost, failures and retries."""
-
-    def __init__(self, display: Progress) -> None:
-        self._display = display
-        self._started = monotonic()
-
-    def __call__(self, job: JobProgress) -> None:
-        """Show the progress of the job now."""
-        if job.waiting:
-            self._display.announce(str(job.problem))
-            return
-        rate = 60 * job.done / max(monotonic() - self._started, 1e-9)
-        parts = [f"{rate:,.0f} a minute"]
-        parts += [f"cost {job.spent:.4f}"] if job.spent else []
-        parts += [f"{job.failed:,} failed"] if job.failed else []
-        parts += [f"{job.retries:,} retries (last: {job.problem})"] if job.retries else []
-        self._display(job.done, job.total, ", ".join(parts))
 
 
 def _write(labelling: Labelling, files: _Files, *, quiet: bool) -> None:
