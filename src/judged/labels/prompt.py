@@ -13,11 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from judged.errors import BadInput, BadProtocol, Unreadable
+from judged.errors import BadProtocol, Unreadable
+from judged.io.settings import convert_settings, parse_yaml
 from judged.labels.pool import Item
 from judged.net.llm import ChatModel, Message, Structure
-from judged.problem import Problem
-from judged.store.files import parse_yaml
 from judged.tables.schema import GRADES
 
 TOKEN_RULE = "a token per four ASCII characters, one per other character, and 10 per request"  # noqa: S105 - no secret
@@ -122,19 +121,12 @@ def read_prompt(path: str | Path | None = None) -> Prompt:
 
 
 def _parse_prompt(content: bytes, source: str) -> Prompt:
-    import yaml
-
-    def refuse(what: str) -> BadInput:
-        hint = "a prompt has name, version and template, and optionally scale, fields and system"
-        return BadInput(source, [Problem.error("bad-prompt", source, what)], hint=hint)
-
-    try:
-        parsed = msgspec.convert(parse_yaml(content), _PromptFile)
-    except (yaml.YAMLError, msgspec.ValidationError, UnicodeDecodeError) as error:
-        raise refuse(" ".join(str(error).split())) from None
+    hint = "a prompt has name, version and template, and optionally scale, fields and system"
+    parsed = convert_settings(parse_yaml(content, source), _PromptFile, source, hint=hint)
     problem = _find_problem(parsed)
     if problem is not None:
-        raise refuse(problem)
+        msg = f"{source}: {problem}"
+        raise BadProtocol(msg, hint=hint)
     return Prompt(
         parsed.name,
         parsed.version,
