@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -60,9 +61,12 @@ class JsonServer:
 
 
 @contextmanager
-def run_server(answer: Answer) -> Iterator[JsonServer]:
+def run_server(answer: Answer, tls: ssl.SSLContext | None = None) -> Iterator[JsonServer]:
     """Listen on a free port until the block is left."""
     http = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    http.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client that refuses the certificate
+    if tls is not None:
+        http.socket = tls.wrap_socket(http.socket, server_side=True)
     http.daemon_threads = True
     server = JsonServer(f"http://127.0.0.1:{http.server_port}", answer)
     http.RequestHandlerClass = _make_handler(server)  # type: ignore[assignment]
