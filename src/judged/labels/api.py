@@ -16,7 +16,6 @@ from judged.labels.prompt import Labeller, Question, make_questions
 from judged.labels.result import Labelling
 from judged.labels.run import Job, cache_lock
 from judged.net.budget import Budget, Prices
-from judged.net.http import run_sync
 from judged.net.llm import ChatClient, Endpoint
 from judged.problem import Note
 from judged.progress import Progress
@@ -165,7 +164,10 @@ def _run_job(
     """Send questions to the endpoint until all are answered or the job stops."""
     client = ChatClient(endpoint, labeller.chat, needed_by="labelling by a language model")
     job = Job(client, labeller, cache=cache, budget=budget, progress=progress)
-    run_sync(job.run(questions))
+    try:
+        client.run(job.run(questions))
+    finally:
+        client.close()
     notes = [Note("simpler-request", "info", message) for message in client.notes()]
     if job.uncounted:
         message = f"the endpoint counted no tokens of {job.uncounted:,} answers: they are estimated"

@@ -134,8 +134,6 @@ class Job:
                     workers.create_task(self._work(queue))
         except BaseExceptionGroup as group:  # the first error stops everything; the others follow from it
             raise group.exceptions[0] from None
-        finally:
-            await self._client.aclose()
 
     async def _start(self, queue: Iterator[Question]) -> None:
         """Ask one question after the other until a request is accepted."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import os
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -28,8 +28,6 @@ T = TypeVar("T")
 
 IDLE_SECONDS = 60.0
 """Seconds that an idle connection is kept open; load balancers usually drop one after a minute."""
-CLEANUP_SECONDS = 10.0
-"""Seconds that interrupted work has to close its connections."""
 
 _RETRYABLE = {408, 409, 425, 429}
 _MESSAGE_LENGTH = 300
@@ -87,16 +85,13 @@ class HttpClient:
             limits=self._library.Limits(max_connections=None, keepalive_expiry=IDLE_SECONDS),
         )
         self._is_open = False
-        self._finalizer = weakref.finalize(self, _close_later, self._pool)
+        self._loop = EventLoop()
+        self.run = self._loop.run
+        self._finalizer = weakref.finalize(self, self._loop.close, self._pool)
 
     def close(self) -> None:
         """Close all connections."""
-        run_sync(self.aclose())
-
-    async def aclose(self) -> None:
-        """Close all connections, from within the event loop."""
-        if self._finalizer.detach() is not None:
-            await self._pool.aclose()
+        self._finalizer()
 
     def notes(self) -> list[str]:
         """Return how many requests were repeated."""
@@ -118,7 +113,7 @@ class HttpClient:
                 return await self.repeat(lambda: self.ask_once(method, url, body), attempts=attempts)
 
         try:
-            return run_sync(ask_in_time())
+            return self.run(ask_in_time())
         except TimeoutError:
             msg = f"{self.url} gave no answer in {deadline:g} s, retries included"
             raise EndpointFailed(msg) from None
@@ -232,45 +227,53 @@ class HttpClient:
         return self._redact(" ".join(text.split()))[:length]
 
 
-_LOOPS: dict[int, asyncio.AbstractEventLoop] = {}
-"""The event loop of each process: a thread does not survive a fork."""
-_LOCK = threading.Lock()
+class EventLoop:
+    """Event loop that runs in the calling thread while there is work for it; connections outlive one piece of work.
 
-
-def run_sync(work: Coroutine[Any, Any, T]) -> T:
-    """Run asynchronous work to its end in an event loop of its own thread, so that it works in notebooks, too.
-
-    All work shares the loop, so that connections stay open from one call to the next. An interruption of the calling
-    thread cancels the work.
+    A loop in a thread of its own would be simpler, but measured times would include waking it for every request.
     """
-    finished = threading.Event()
 
-    async def run() -> T:
-        try:
-            return await work
-        finally:
-            finished.set()
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._lock = threading.Lock()
 
-    future = asyncio.run_coroutine_threadsafe(run(), _get_loop())
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run asynchronous work to its end; an interruption of the calling thread cancels it."""
+        with self._lock:
+            if _is_in_loop():
+                return self._run_in_thread(work)
+            return self._runner.run(work)
+
+    def _run_in_thread(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run work in another thread: a thread whose own loop is running, as in a notebook, cannot run a second one."""
+        with ThreadPoolExecutor(1) as executor:  # its end waits for that of the work
+            future = executor.submit(self._runner.run, work)
+            try:
+                return future.result()
+            except BaseException:
+                if not future.done():
+                    loop = self._runner.get_loop()
+                    loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])
+                raise
+
+    def close(self, pool: Any) -> None:
+        """Close connections in the loop that opened them, then the loop; the garbage collector may do it anywhere."""
+        closing = threading.Thread(target=self._close, args=(pool,))
+        if _is_in_loop():
+            closing.start()
+            closing.join()
+        else:
+            closing.run()
+
+    def _close(self, pool: Any) -> None:
+        with self._runner:  # its end closes the loop
+            self._runner.run(pool.aclose())
+
+
+def _is_in_loop() -> bool:
+    """Return whether an event loop is running in this thread."""
     try:
-        return future.result()
-    except BaseException:
-        future.cancel()
-        finished.wait(CLEANUP_SECONDS)
-        raise
-
-
-def _get_loop() -> asyncio.AbstractEventLoop:
-    with _LOCK:
-        loop = _LOOPS.get(os.getpid())
-        if loop is None:
-            loop = _LOOPS[os.getpid()] = asyncio.new_event_loop()
-            threading.Thread(target=loop.run_forever, name="judged-net", daemon=True).start()
-        return loop
-
-
-def _close_later(pool: Any) -> None:
-    """Close connections that nobody closed, without waiting: the garbage collector may run in the loop's own thread."""
-    loop = _LOOPS.get(os.getpid())
-    if loop is not None:
-        asyncio.run_coroutine_threadsafe(pool.aclose(), loop)
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -22,7 +22,6 @@ import msgspec
 from judged.errors import EndpointFailed
 from judged.labels.answer import find_objects, strip_thinking
 from judged.labels.prompt import disarm
-from judged.net.http import run_sync
 from judged.net.llm import ChatClient, ChatModel, Endpoint, Message
 from judged.studies.stages.rerankers.reranker import RerankSpec
 from judged.studies.stages.stage import Query, Ranked, StageFailed, Workshop
@@ -117,7 +116,7 @@ class _ListRanker:
         """Return the documents in the order of the model, with scores n, n − 1, … 1."""
         texts = [text[: self._spec.text_limit] for text in self._workshop.texts(head.documents)]
         try:
-            order = run_sync(self._rank(query.text, texts))
+            order = self._client.run(self._rank(query.text, texts))
         except EndpointFailed as error:
             raise StageFailed(error.message, hint=error.hint) from None
         documents = tuple(head.documents[at] for at in order)
