@@ -226,3 +226,14 @@ def test_the_address_of_the_request_itself_is_an_endpoint_too() -> None:
     """Examples often show it."""
     assert Endpoint("http://localhost:8000/v1/chat/completions").url == "http://localhost:8000/v1"
     assert Endpoint("http://localhost:8000/v1/").url == "http://localhost:8000/v1"
+
+
+def test_cookies_are_not_sent_back(server: JsonServer) -> None:
+    """An answer must not depend on those before it."""
+    server.answer = lambda _asked: Reply([1], headers={"set-cookie": "seen=1; Path=/"})
+    client = connect(server.address)
+    for _ in range(2):
+        client.ask("GET", client.url, attempts=1)
+
+    assert [asked.headers.get("cookie") for asked in server.asked] == [None, None]
+    client.close()

@@ -59,7 +59,7 @@ def parse_yaml(content: bytes, source: object) -> Any:
 
 
 @cache
-def _make_loader() -> Any:
+def _make_loader() -> type:
     """Return PyYAML's safe loader, which keeps the last of two equal keys in silence, with an error for them."""
     import yaml
 

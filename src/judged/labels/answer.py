@@ -172,7 +172,7 @@ def _to_grade(value: object, scale: Sequence[int]) -> Verdict:
 
 
 def find_grade_mass(logprobs: Any, scale: Sequence[int]) -> float | None:
-    """Return the probability of all legal grades at the last digit of an answer; None if it cannot be told.
+    """Return the probability of all legal grades at the last digit of an answer; None if it is not stated.
 
     `logprobs` is what an endpoint reports, of any form.
     """

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from judged._optional import need
 from judged.errors import BadProtocol, EndpointFailed
@@ -23,6 +23,9 @@ from judged.net.retry import (
     retry,
 )
 from judged.wording import counted
+
+if TYPE_CHECKING:
+    import httpx2
 
 T = TypeVar("T")
 
@@ -51,7 +54,7 @@ class Response:
 
     status: int
     headers: Mapping[str, str]
-    content: bytes
+    content: bytearray
 
 
 class HttpClient:
@@ -85,6 +88,7 @@ class HttpClient:
             limits=self._library.Limits(max_connections=None, keepalive_expiry=IDLE_SECONDS),
         )
         self._is_open = False
+        """Whether a connection may be open from an earlier request."""
         self._loop = EventLoop()
         self.run = self._loop.run
         self._finalizer = weakref.finalize(self, self._loop.close, self._pool)
@@ -108,7 +112,7 @@ class HttpClient:
         `deadline` bounds the seconds of all attempts and the waits between them.
         """
 
-        async def ask_in_time() -> Any:
+        async def ask_in_time() -> object:
             async with asyncio.timeout(deadline):
                 return await self.repeat(lambda: self.ask_once(method, url, body), attempts=attempts)
 
@@ -116,7 +120,7 @@ class HttpClient:
             return self.run(ask_in_time())
         except TimeoutError:
             msg = f"{self.url} gave no answer in {deadline:g} s, retries included"
-            raise EndpointFailed(msg) from None
+            raise EndpointFailed(msg, hint="raise the timeout, or send less at a time") from None
 
     async def repeat(self, send: Callable[[], Awaitable[T]], *, attempts: int) -> T:
         """Send a request as often as needed; raise `EndpointFailed` if it fails for good."""
@@ -143,7 +147,8 @@ class HttpClient:
         try:
             return json.loads(response.content)
         except (ValueError, RecursionError):
-            msg = f"something other than JSON: `{self.show(response.content.decode('utf-8', 'replace'), 80)}`"
+            shown = self.show(response.content[:10_000].decode("utf-8", "replace"), 80)
+            msg = f"something other than JSON: `{shown}`"
             raise BadAnswerError(msg) from None
 
     async def send(self, method: str, url: str, body: object = None) -> Response:
@@ -155,6 +160,7 @@ class HttpClient:
                     return Response(response.status_code, response.headers, await self._read(response))
                 finally:
                     await response.aclose()
+                    self._pool.cookies.clear()  # no answer may depend on those before it
         except TimeoutError:
             msg = f"timeout after {self._bounds.seconds:g} s"
             raise TransientError(msg) from None
@@ -164,7 +170,7 @@ class HttpClient:
             msg = f"no connection ({self.show(str(error)) or type(error).__name__})"
             raise TransientError(msg) from None
 
-    async def _open(self, method: str, url: str, body: object) -> Any:
+    async def _open(self, method: str, url: str, body: object) -> httpx2.Response:
         """Send a request, and return the response with its body unread.
 
         A server may close an idle connection at any time. A request that met one of those is sent on a new connection,
@@ -175,7 +181,7 @@ class HttpClient:
         request = self._pool.build_request(method, url, content=content, headers=headers)
         was_open, self._is_open = self._is_open, False
         try:
-            response = await self._pool.send(request, stream=True)
+            response: httpx2.Response = await self._pool.send(request, stream=True)
         except (self._library.NetworkError, self._library.RemoteProtocolError):
             if not was_open:
                 raise
@@ -183,7 +189,7 @@ class HttpClient:
         self._is_open = True
         return response
 
-    async def _read(self, response: Any) -> bytes:
+    async def _read(self, response: httpx2.Response) -> bytearray:
         """Return the body of a response; raise `BadAnswerError` once it is too large, before all of it is read."""
         if response.headers.get("content-encoding", "identity") != "identity":
             raise BadAnswerError("a compressed answer, which was not asked for")
@@ -193,7 +199,7 @@ class HttpClient:
             if len(received) > self._bounds.size:
                 msg = f"an answer of more than {self._bounds.size:,} bytes"
                 raise BadAnswerError(msg)
-        return bytes(received)
+        return received
 
     def classify(self, response: Response) -> EndpointFailed | RequestError:
         """Return the error for a status other than 2xx: repeat, reject this request, or give up on the server."""
@@ -212,7 +218,7 @@ class HttpClient:
             return EndpointFailed(msg, hint="what is finished is kept; run the same command again then")
         return TransientError(reason, wait=wait, rate_limited=status == 429 or wait is not None)
 
-    def describe(self, content: bytes) -> str:
+    def describe(self, content: bytearray) -> str:
         """Return the message of an error on one line: the field of OpenAI's protocol, or all of a short body."""
         try:
             body = json.loads(content)
@@ -237,14 +243,14 @@ class EventLoop:
         self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         self._lock = threading.Lock()
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
+    def run(self, work: Coroutine[object, None, T]) -> T:
         """Run asynchronous work to its end; an interruption of the calling thread cancels it."""
         with self._lock:
             if _is_in_loop():
                 return self._run_in_thread(work)
             return self._runner.run(work)
 
-    def _run_in_thread(self, work: Coroutine[Any, Any, T]) -> T:
+    def _run_in_thread(self, work: Coroutine[object, None, T]) -> T:
         """Run work in another thread: a thread whose own loop is running, as in a notebook, cannot run a second one."""
         with ThreadPoolExecutor(1) as executor:  # its end waits for that of the work
             future = executor.submit(self._runner.run, work)
@@ -256,7 +262,7 @@ class EventLoop:
                     loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])
                 raise
 
-    def close(self, pool: Any) -> None:
+    def close(self, pool: httpx2.AsyncClient) -> None:
         """Close connections in the loop that opened them, then the loop; the garbage collector may do it anywhere."""
         closing = threading.Thread(target=self._close, args=(pool,))
         if _is_in_loop():
@@ -265,7 +271,7 @@ class EventLoop:
         else:
             closing.run()
 
-    def _close(self, pool: Any) -> None:
+    def _close(self, pool: httpx2.AsyncClient) -> None:
         with self._runner:  # its end closes the loop
             self._runner.run(pool.aclose())
 

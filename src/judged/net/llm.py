@@ -97,6 +97,11 @@ class ModelClient(HttpClient):
         )
         self.endpoint, self.model = endpoint, model
 
+    def notes(self) -> list[str]:
+        """Return how many requests were repeated, and whether the key was sent in the clear."""
+        exposed = f"the key in {self.key.variable} was sent to {self.url} without encryption"
+        return [*super().notes(), *([exposed] if self.key and is_exposed(self.url) else [])]
+
     def classify(self, response: Response) -> EndpointFailed | RequestError:
         """Return the error for a status other than 2xx, with advice on keys and names of models."""
         status = response.status
@@ -187,7 +192,7 @@ class Reply:
     tokens_in: int | None = None
     """None if the endpoint counts no tokens."""
     tokens_out: int | None = None
-    logprobs: Any = None
+    logprobs: object = None
     """Probabilities of tokens as the endpoint states them, unchecked; None if it reports none."""
     seconds: float = 0.0
 
@@ -205,10 +210,7 @@ class ChatClient(ModelClient):
 
     def notes(self) -> list[str]:
         """Return what readers of the answers should know about the connection and the parameters used."""
-        notes = [*super().notes(), *self.dialect.notes(self.chat)]
-        if self.key and is_exposed(self.url):
-            notes.append(f"the key in {self.key.variable} was sent to {self.url} without encryption")
-        return notes
+        return [*super().notes(), *self.dialect.notes(self.chat)]
 
     async def complete(self, messages: Sequence[Message]) -> Reply:
         """Send one request; until the first one is accepted, also try simpler dialects."""
@@ -270,7 +272,7 @@ def _parse_reply(completion: Any, redact: Callable[[str], str]) -> Reply | None:
     if not isinstance(message, dict):
         return None
 
-    def text(holder: dict[str, Any], name: str) -> str | None:
+    def text(holder: dict[str, object], name: str) -> str | None:
         value = holder.get(name)
         return redact(value) if isinstance(value, str) and value else None
 
