@@ -221,8 +221,8 @@ def ask_reranker(url: str) -> object:
 
 def ask_labeller(url: str) -> object:
     """Label two results by a language model."""
+    from judged.labels import Endpoint, Labeller, RetryPolicy
     from judged.labels.api import label_pool
-    from judged.labels.client import Endpoint, Labeller, RetryPolicy
     from judged.labels.pool import Item, Pool
 
     items = [Item("cats", "", text, {"task": "t", "id": text}) for text in ("a cat", "a dog")]
@@ -257,10 +257,10 @@ def _workshop(folder: Path) -> object:
 
 
 CLIENTS: Mapping[str, tuple[str, Callable[[str], object]]] = {
-    "retriever over HTTP": ("http", ask_http),
-    "encoder by an endpoint": ("openai", ask_embeddings),
-    "reranker by a language model": ("openai", ask_reranker),
-    "labeller": ("openai", ask_labeller),
+    "retriever over HTTP": ("httpx2", ask_http),
+    "encoder by an endpoint": ("httpx2", ask_embeddings),
+    "reranker by a language model": ("httpx2", ask_reranker),
+    "labeller": ("httpx2", ask_labeller),
     "index on Qdrant": ("qdrant_client", ask_engine("qdrant")),
     "index on PostgreSQL": ("psycopg", ask_engine("pgvector-hnsw")),
 }

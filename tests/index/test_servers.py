@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from judged.errors import EngineFailed
-from judged.index.connection import hide_secrets
 from judged.index.engine import ENGINES, Engine, Filter, IndexSpec, complete_settings
+from judged.net.secrets import hide_secrets
 from support.engines import Digits, K, Place, build, find_distances, find_recall, open_searcher
 from support.servers import find_free_port
 

@@ -61,7 +61,7 @@ BAD = [
     ("faiss-hnsw: {query: 5}", BadProtocol, "faiss-hnsw.query is 5, expected settings"),
     ("hnswlb: {}", UnknownName, "no engine is called `hnswlb`"),
     ("- faiss-hnsw", BadProtocol, "holds list, expected engines"),
-    ("a: [", BadProtocol, "is not YAML"),
+    ("a: [", BadProtocol, "sweep.yaml, line 1: expected the node content"),
 ]
 
 

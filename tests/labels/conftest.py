@@ -26,14 +26,14 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make retries wait for hundredths of a second only."""
-    monkeypatch.setattr("judged.labels.run.FIRST_WAIT", 0.005)
-    monkeypatch.setattr("judged.labels.run.LONGEST_BACKOFF", 0.02)
+    monkeypatch.setattr("judged.net.retry.FIRST_WAIT", 0.005)
+    monkeypatch.setattr("judged.net.retry.LONGEST_BACKOFF", 0.02)
 
 
 @pytest.fixture
 def serve(_short_waits: None) -> Iterator[Serve]:
     """Start servers that stop when the test ends; by default they grade results by their text."""
-    pytest.importorskip("openai", reason="the extra `label` is not installed")
+    pytest.importorskip("httpx2", reason="the extra `label` is not installed")
     with ExitStack() as stack:
 
         def start(answer: Callable[[Request], Response] = graded) -> Server:

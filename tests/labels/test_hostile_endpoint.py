@@ -16,8 +16,9 @@ from rich.console import Console
 from judged.cli.progress import Progress
 from judged.errors import EndpointFailed
 from judged.labels.api import Labelling, label_pool
-from judged.labels.client import Client, Endpoint, Labeller, _is_local
 from judged.labels.pool import Item, Pool
+from judged.labels.prompt import Labeller
+from judged.net.llm import ChatClient, Endpoint
 from labels.conftest import LabelRun, Serve
 from labels.server import Request, Response, graded
 
@@ -140,8 +141,8 @@ def test_an_error_in_the_display_loses_no_answer(serve: Serve) -> None:
     kept: list[Labelling] = []
     items = tuple(Item("q", "", f"worth {grade}", {"document": str(grade)}) for grade in range(4))
 
-    def fail(progress: object) -> None:
-        if getattr(progress, "done", 0) == 2:
+    def fail(done: int, *_: object) -> None:
+        if done == 2:
             raise RuntimeError("display")
 
     with pytest.raises(RuntimeError, match="display"):
@@ -171,15 +172,14 @@ def test_a_key_sent_in_clear_beyond_this_machine_is_noted(
     monkeypatch: pytest.MonkeyPatch, url: str, local: bool
 ) -> None:
     """Nothing is said of a server on this machine, of https, or where there is no key."""
-    pytest.importorskip("openai", reason="the extra `label` is not installed")
+    pytest.importorskip("httpx2", reason="the extra `label` is not installed")
     clear = "without encryption"
 
     def notes(address: str) -> str:
-        return " ".join(Client(Endpoint(address), Labeller("m")).notes())
+        return " ".join(ChatClient(Endpoint(address), Labeller("m").chat, needed_by="a test").notes())
 
     assert clear not in notes(url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
-    assert _is_local(url) is local
     assert (clear in notes(url)) is not local
     assert clear not in notes(url.replace("http:", "https:"))
     assert "sk-secret" not in notes(url)

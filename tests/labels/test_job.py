@@ -16,7 +16,7 @@ from time import monotonic
 import pytest
 
 from judged.errors import BadProtocol, EndpointFailed
-from judged.labels import Labeller, Labelling, Progress, label_results
+from judged.labels import Labeller, Labelling, label_results
 from judged.result import load
 from labels.conftest import LabelRun, Serve
 from labels.server import Request, Response, completion, graded, refusing
@@ -160,9 +160,9 @@ def test_an_endpoint_that_is_lost_on_the_way_stops_the_job(serve: Serve, label_r
 
     assert len(labelling.rows) == 5
     assert len(labelling.failures) == 10
-    assert labelling.stopped == "the endpoint no longer answers (status 500)"
+    assert labelling.stopped == "the endpoint no longer answers (status 500: gone)"
     assert not labelling.complete
-    assert "stopped: the endpoint no longer answers (status 500); 25 not asked" in labelling.sentences()
+    assert "stopped: the endpoint no longer answers (status 500: gone); 25 not asked" in labelling.sentences()
 
 
 def test_one_request_that_always_fails_is_a_counted_failure(serve: Serve, label_run: LabelRun) -> None:
@@ -173,7 +173,7 @@ def test_one_request_that_always_fails_is_a_counted_failure(serve: Serve, label_
     assert grades(labelling) == {"d0": 0, "d1": 1, "d2": 2, "d4": 4}
     assert [
         (failure["document"], failure["failure"], failure["answer"]) for failure in labelling.failures
-    ] == [("d3", "no answer", "status 500")]
+    ] == [("d3", "no answer", "status 500: oops")]
     assert sum("d3" in request.result for request in server.requests) == 3
 
 
@@ -432,22 +432,21 @@ def test_a_budget_without_prices_is_refused(serve: Serve, label_run: LabelRun) -
 
 def test_progress_is_reported(serve: Serve, label_run: LabelRun) -> None:
     """One call for each question, with what failed and what was spent."""
-    steps: list[Progress] = []
-    label_run(serve(), prices=(10_000, 10_000), progress=steps.append)
+    steps: list[tuple[int, int, str]] = []
+    label_run(serve(), prices=(10_000, 10_000), progress=lambda *step: steps.append(step))
 
-    assert [(step.done, step.total, step.failed) for step in steps] == [(n, 5, 0) for n in range(1, 6)]
-    assert steps[-1].spent == pytest.approx(5.35)
+    assert [(done, total) for done, total, _ in steps] == [(n, 5) for n in range(1, 6)]
+    assert steps[-1][2].endswith("a minute, cost 5.3500")  # 5 × 1.07, and nothing failed
 
 
 def test_problems_are_reported_while_they_last(serve: Serve, label_run: LabelRun) -> None:
     """The reason of the last retry is part of the progress."""
-    steps: list[Progress] = []
-    label_run(serve(first_times(1, refusing(503, "busy"))), number=1, progress=steps.append)
+    steps: list[tuple[int, int, str]] = []
+    server = serve(first_times(1, refusing(503, "busy")))
+    label_run(server, number=1, progress=lambda *step: steps.append(step))
 
-    assert [(step.done, step.retries, step.problem) for step in steps] == [
-        (0, 1, "status 503"),
-        (1, 1, "status 503"),
-    ]
+    assert [done for done, _, _ in steps] == [0, 1]
+    assert all(detail.endswith("1 retries (last: status 503: busy)") for _, _, detail in steps)
 
 
 def test_labels_record_how_probable_legal_grades_were(serve: Serve, tmp_path: Path) -> None:
@@ -479,20 +478,19 @@ def test_labels_record_how_probable_legal_grades_were(serve: Serve, tmp_path: Pa
 
 def test_a_job_that_waits_for_another_says_so(serve: Serve, label_run: LabelRun, tmp_path: Path) -> None:
     """The name of the cache, before anything is asked; a lock ends with its process."""
-    steps: list[Progress] = []
+    steps: list[tuple[int, int | None, str]] = []
     server = serve()
     with sqlite3.connect(f"{tmp_path / 'c'}-job", isolation_level=None, check_same_thread=False) as other:
         other.execute("BEGIN EXCLUSIVE")
         ending = Timer(0.2, other.rollback)
         ending.start()
-        labelling = label_run(server, cache=tmp_path / "c", progress=steps.append)
+        labelling = label_run(server, cache=tmp_path / "c", progress=lambda *step: steps.append(step))
         ending.join()
     other.close()
 
     assert labelling.complete
-    assert steps[0].waiting
-    assert steps[0].problem == f"waiting for another job that uses {tmp_path / 'c'}"
-    assert not any(step.waiting for step in steps[1:])
+    assert steps[0] == (0, None, f"waiting for another job that uses {tmp_path / 'c'}")
+    assert [total for _, total, _ in steps[-5:]] == [5] * 5
 
 
 def test_pushing_back_without_end_is_reported_as_such(serve: Serve, label_run: LabelRun) -> None:

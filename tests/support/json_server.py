@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +26,8 @@ class Asked:
     parameters: dict[str, list[str]]
     headers: dict[str, str]
     body: Any
+    port: int
+    """Port of the client, which tells one connection from another."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,12 @@ class JsonServer:
 
 
 @contextmanager
-def run_server(answer: Answer) -> Iterator[JsonServer]:
+def run_server(answer: Answer, tls: ssl.SSLContext | None = None) -> Iterator[JsonServer]:
     """Listen on a free port until the block is left."""
     http = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    http.handle_error = lambda *_: None  # type: ignore[method-assign]  # a client that refuses the certificate
+    if tls is not None:
+        http.socket = tls.wrap_socket(http.socket, server_side=True)
     http.daemon_threads = True
     server = JsonServer(f"http://127.0.0.1:{http.server_port}", answer)
     http.RequestHandlerClass = _make_handler(server)  # type: ignore[assignment]
@@ -95,6 +101,7 @@ def _make_handler(server: JsonServer) -> type[BaseHTTPRequestHandler]:
                 parse_qs(parts.query, keep_blank_values=True),
                 {name.lower(): value for name, value in self.headers.items()},
                 json.loads(data) if data else None,
+                self.client_address[1],
             )
             server.asked.append(asked)
             self._send(server.answer(asked))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from judged.agents.traces import TurnChoice
 from judged.agents.traces.results.tools import Tools
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
+from judged.progress import Progress
 from judged.scoring.evaluate import evaluate_with
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Measures
@@ -39,7 +40,7 @@ def evaluate_sessions(
     explain: bool = False,
     searches: bool = False,
     human: Any = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Score search sessions: what each iteration found that was new and good, how soon, and how much was repeated.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -37,6 +37,7 @@ from judged.io.read import read_labels
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
+from judged.progress import Progress
 from judged.scoring.alignment import Alignment
 from judged.scoring.counts import to_notes
 from judged.scoring.evaluate import is_spark_frame
@@ -244,7 +245,7 @@ def align_sessions(
     explain: bool = False,
     searches: bool = False,
     human: Any = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> SessionAlignment:
     """Read sessions from traces, find duplicates, and look up gains; only counts and gains are kept in memory."""
     chosen = frozenset(conversations)

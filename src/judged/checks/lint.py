@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -19,6 +19,7 @@ from judged.checks.sources import HoldsPreferences, Source, open_source
 from judged.errors import BadInput, JudgedError
 from judged.io.sniff import Kind as Role
 from judged.problem import Place
+from judged.progress import Progress
 from judged.result import Provenance, observe_files
 from judged.tables.inputs import JudgmentsLike, RunLike
 
@@ -27,7 +28,7 @@ def lint(
     qrels: JudgmentsLike,
     *runs: RunLike | Sequence[str | os.PathLike[str]],
     intents: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> LintReport:
     r"""Return what is wrong or notable with judgments and runs: each kind with its count and first places.
 

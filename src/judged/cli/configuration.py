@@ -167,12 +167,7 @@ def read_gates(path: Path) -> GateFile:
         raise BadProtocol(msg, hint=hint)
     check_names(defaults, Gate, path, "defaults.")
     gates = [{**defaults, **entry} if isinstance(entry, dict) else entry for entry in content["gates"]]
-    try:
-        file = msgspec.convert({**content, "gates": gates}, GateFile)
-    except msgspec.ValidationError as error:
-        what, _, place = str(error).partition(" - at ")
-        msg = f"{path}: `{place.strip('`').removeprefix('$.')}`: {what[:1].lower()}{what[1:]}"
-        raise BadProtocol(msg, hint=hint) from None
+    file = convert_settings({**content, "gates": gates}, GateFile, path, hint=hint)
     for number, gate in enumerate(file.gates):
         _check_gate(gate, f"gates[{number}]", path)
     _check_names(file.gates, path)

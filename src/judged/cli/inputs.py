@@ -68,12 +68,11 @@ def split_name(text: str) -> tuple[str | None, str]:
 
 def named_runs(arguments: tuple[str, ...]) -> list[Input]:
     """Return every run with its name; two runs of the same name are an error."""
-    from judged.io.open import name_files
+    from judged.io.open import name_sources
 
     given = list(map(split_name, arguments))
-    unnamed = [path for name, path in given if name is None and path != STANDARD_INPUT]
-    names = dict(zip(unnamed, name_files(unnamed), strict=True))
-    runs = [Input(name or names.get(path) or stem(path), path) for name, path in given]
+    names = {path: name for name, path in name_sources(path for name, path in given if name is None)}
+    runs = [Input(name or names[path] or stem(path), path) for name, path in given]
     first: dict[str, Input] = {}
     for run in runs:
         other = first.setdefault(run.name, run)

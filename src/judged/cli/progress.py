@@ -63,10 +63,13 @@ class Progress:
         return self
 
     def __call__(self, done: int, total: int | None = None, detail: str = "") -> None:
-        """Show that `done` of `total` is done; without a total, the count alone.
+        """Show that `done` of `total` is done; without a total, the count alone; without either, the detail alone.
 
         While the count stands still, something else is being done, and no time left is shown.
         """
+        if not done and not total:
+            self.announce(detail)
+            return
         passed = max(monotonic() - self._started, 1e-9)
         moved = total and done and done != self._done
         left = f"{_clock((total - done) * passed / done)} left" if total and moved else ""

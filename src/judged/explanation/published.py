@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,6 +17,7 @@ from judged.explanation.variants import Trials, list_changes, list_profiles, lis
 from judged.io.read import read_run
 from judged.measures.measure import Measure
 from judged.problem import Note
+from judged.progress import Progress
 from judged.result import Provenance, Result, table_to_arrow
 from judged.tables.inputs import JudgmentsLike, RunLike
 
@@ -169,7 +170,7 @@ def explain_published(
     protocol: Conventions = "trec_eval-9",
     changes: int = MAX_CHANGES,
     name: str | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> Published:
     """Find the conventions that give the number published for a run: profiles, then one change, two, three.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,6 +20,7 @@ from judged.explanation.variants import Trials, Variant, list_changes, list_prof
 from judged.io.read import read_run
 from judged.measures.measure import Measure
 from judged.problem import Note, Problem
+from judged.progress import Progress
 from judged.result import Provenance, Result, table_to_arrow
 from judged.tables.inputs import JudgmentsLike, RunLike
 from judged.wording import counted
@@ -147,7 +148,7 @@ def explain_reported(
     protocol: Conventions = "trec_eval-9",
     changes: int = MAX_CHANGES,
     name: str | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
+    progress: Progress | None = None,
 ) -> Reported:
     """Compare a run query by query with the values that another tool reported, and find what explains them.
 

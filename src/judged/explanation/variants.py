@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from judged.errors import BadMeasure, JudgedError
 from judged.explanation.scoring_rule import ScoringRule, diff, parse_rule
 from judged.measures.measure import Measure
 from judged.profiles.profile import PROFILES
+from judged.progress import Progress
 from judged.protocol import Protocol
 from judged.scoring.evaluate import evaluate
 from judged.tables.judgments import Judgments
@@ -62,9 +63,7 @@ class Variant:
 class Trials:
     """Variants, and the value of the run under each."""
 
-    def __init__(
-        self, judgments: Judgments, run: Run, progress: Callable[[int, int | None], None] | None = None
-    ) -> None:
+    def __init__(self, judgments: Judgments, run: Run, progress: Progress | None = None) -> None:
         self.judgments, self.run = judgments, run
         self.variants: list[Variant] = []
         self.values: list[float] = []

@@ -19,6 +19,7 @@ from judged.index.result import TARGET, IndexBenchmark
 from judged.index.sweep import Failure, describe_machine, plan_builds, read_sweep, run_sweep
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Severity
+from judged.progress import Progress
 from judged.result import ProtocolRecord, Provenance
 from judged.wording import counted
 
@@ -26,8 +27,6 @@ QUICK = ("exact", "hnswlib", "faiss-hnsw")
 """Engines of a benchmark that names none: the first two of these that are installed."""
 LATE = 0.2
 """The share of the median response by which the harness may be late before a note says so."""
-
-Progress = Callable[[int, int, str], None]
 
 
 @worded
@@ -99,7 +98,7 @@ def benchmark_dataset(
     measures: Sequence[str] = (),
     timeout: float | None = None,
     progress: Progress | None = None,
-    truth_progress: Callable[[int, int], None] | None = None,
+    truth_progress: Progress | None = None,
 ) -> IndexBenchmark:
     """Measure engines on a data set; everything is checked before anything is built."""
     workload = workload or Workload()

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
 from judged.errors import EngineFailed, JudgedError
 from judged.index.engine import Engine, IndexSpec
-
-_SECRETS = (
-    re.compile(r"(?<=://)(?P<before>[^/@]*:)[^/@]+(?=@)"),
-    re.compile(r"(?P<before>\b(?:password|token|api_key)\s*=\s*)('[^']*'|[^\s&]+)", re.IGNORECASE),
-)
+from judged.net.secrets import hide_secrets
 
 
 class RemoteEngine(Engine):
@@ -52,14 +47,3 @@ class RemoteEngine(Engine):
         words = " ".join(hide_secrets(str(reason)).split())
         msg = f"`{self.name}`, server `{hide_secrets(self._address)}`: {what}"
         return EngineFailed(f"{msg}\n  {words}" if words else msg, hint=hint)
-
-
-def hide_secrets(text: str) -> str:
-    """Replace the passwords and keys of an address.
-
-    >>> hide_secrets("postgresql://me:secret@host/base"), hide_secrets("host=h password=secret user=me")
-    ('postgresql://me:***@host/base', 'host=h password=*** user=me')
-    """
-    for secret in _SECRETS:
-        text = secret.sub(r"\g<before>***", text)
-    return text

@@ -22,6 +22,7 @@ from judged.index.neighbours import Neighbours
 from judged.index.vector_files import read_ids, read_vector_file
 from judged.index.vectors import Vectors
 from judged.problem import Note, Problem
+from judged.progress import Progress
 from judged.registry import Registry
 from judged.result import InputFile, observe_files
 
@@ -52,7 +53,7 @@ class Dataset:
         text = f"{self.vectors.digest} {self.queries.digest} {self.metric}"
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def neighbours(self, k: int, *, progress: Callable[[int, int], None] | None = None) -> Neighbours:
+    def neighbours(self, k: int, *, progress: Progress | None = None) -> Neighbours:
         """Return exact neighbours to more than `k`, unless there are no more: computed, or as they were given."""
         if self.given is not None:
             if self.given.depth < min(k, len(self.vectors)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -17,6 +17,7 @@ from judged.index.engine import Metric
 from judged.index.family import find_places
 from judged.index.neighbours import Neighbours
 from judged.index.vectors import Vectors
+from judged.progress import Progress
 from judged.store.files import cache_folder, replace_file
 
 BLOCK = 1 << 24
@@ -35,7 +36,7 @@ def find_neighbours(
     depth: int,
     ids: Ints | None = None,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Neighbours:
     """Return the `depth` nearest vectors of each query, or of those among `ids`, ties by lower id.
 
@@ -176,7 +177,7 @@ def cached_neighbours(
     metric: Metric,
     *,
     depth: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Neighbours:
     """Return the neighbours of all queries, from the cache if the same vectors and queries were searched before."""
     key = hashlib.sha256(f"{VERSION} {vectors.digest} {queries.digest} {metric} {depth}".encode()).hexdigest()

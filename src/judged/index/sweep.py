@@ -8,7 +8,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -17,21 +17,20 @@ from typing import Any
 
 import numpy as np
 
-from judged.errors import BadProtocol, EngineFailed, MissingExtra, UnknownName, Unreadable
+from judged.errors import BadProtocol, EngineFailed, MissingExtra, UnknownName
 from judged.index.data import Dataset
 from judged.index.engine import Engine, OwnEngine, Setting, Settings, complete_settings, find_engine
 from judged.index.measurement import Measurement, Workload, propose_effort
 from judged.index.worker import Job, PlannedPoint, find_effort, make_key, run_job
+from judged.io.settings import read_yaml
+from judged.progress import Progress
 from judged.state import from_state, to_state
-from judged.store.files import parse_yaml
 
 FORMAT = 1
 """Part of every key; raised when a measurement is made in another way."""
 
 TIMEOUT = 86_400.0
 """Seconds after which a build with its measurements is given up, unless another time is set."""
-
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -69,16 +68,7 @@ def describe(engine: str, build: Settings, query: Settings) -> str:
 
 def read_sweep(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the sweep of a YAML file: for each engine `build` and `query` settings, each a value or a list."""
-    import yaml
-
-    try:
-        document = parse_yaml(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        msg = f"{path} cannot be read: {error.strerror or error}"
-        raise Unreadable(msg) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        msg = f"{path} is not YAML: {' '.join(str(error).split())}"
-        raise BadProtocol(msg) from None
+    document = read_yaml(Path(path))
     if not isinstance(document, Mapping):
         msg = f"{path} holds {type(document).__name__}, expected engines with their settings"
         raise BadProtocol(msg, hint="hnswlib: {build: {M: [16, 32]}, query: {ef: [32, 64, 128]}}")

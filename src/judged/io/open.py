@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -187,6 +187,25 @@ def name_files(paths: Sequence[str]) -> list[str]:
             if taken.count(name) > 1:
                 names[path] = "/".join(_resolve(path).parts[-depth:])
     return [names[path] for path in paths]
+
+
+def name_sources(sources: Mapping[Any, Any] | Iterable[Any]) -> list[tuple[str | None, Any]]:
+    """Return every source with its name: as a mapping has it, or that of its file; None for a table without one.
+
+    >>> name_sources({"bm25": "a.run"}), name_sources(["runs/a.run", {"q1": {"d1": 1.0}}])
+    ([('bm25', 'a.run')], [('a', 'runs/a.run'), (None, {'q1': {'d1': 1.0}})])
+    """
+    if isinstance(sources, Mapping):
+        return [(str(name), source) for name, source in sources.items()]
+    listed = list(sources)
+    files = [str(source) for source in listed if is_path(source)]
+    names = dict(zip(files, name_files(files), strict=True))
+    return [(names[str(source)] if is_path(source) else None, source) for source in listed]
+
+
+def is_path(source: object) -> bool:
+    """Return whether a source is the path of a file, which standard input (`-`) is not."""
+    return isinstance(source, str | os.PathLike) and str(source) != "-"
 
 
 def _resolve(path: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,30 +11,99 @@ import msgspec
 from msgspec import inspect
 
 from judged.errors import BadProtocol, UnknownName, Unreadable
-from judged.store.files import parse_yaml
 
 T = TypeVar("T")
 
+MOST_VALUES = 1_000_000
+"""More values than any settings have: a few aliases of aliases unfold to billions."""
+
 
 def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file; a syntax error names its line."""
-    import yaml
-
+    """Return the content of a YAML file; an error names its line."""
     try:
-        return parse_yaml(path.read_text(encoding="utf-8"))
-    except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        msg = f"{path}{line}: {error.problem}"
-        raise BadProtocol(msg, hint="the file must be YAML") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        msg = f"{path}: {error}"
-        raise BadProtocol(msg, hint="the file must be YAML, in UTF-8") from None
+        return parse_yaml(path.read_bytes(), path)
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror or error}"
         raise Unreadable(msg) from None
 
 
-def convert_settings(content: Any, kind: type[T], source: object) -> T:
+def parse_yaml(content: bytes, source: object) -> Any:
+    r"""Return the value of a YAML document; raise `BadProtocol` for anything else, however it fails.
+
+    >>> parse_yaml(b"measures: [nDCG]\nmeasures: [AP]", "judged.yaml")
+    Traceback (most recent call last):
+    judged.errors.BadProtocol: judged.yaml, line 2: the key `measures` appears twice
+    <BLANKLINE>
+    hint: the file must be YAML, in UTF-8
+    """
+    import yaml
+
+    place, what = str(source), ""
+    try:
+        value = yaml.load(content.decode("utf-8-sig"), _make_loader())  # noqa: S506 - a safe loader
+        if _count_values(value, {}) <= MOST_VALUES:
+            return value
+        what = f"its aliases unfold to more than {MOST_VALUES:,} values"
+    except yaml.MarkedYAMLError as error:
+        place += f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        what = error.problem or str(error)
+    except RecursionError:
+        what = "it is nested too deeply"
+    except (
+        yaml.YAMLError,
+        ValueError,
+    ) as error:  # an impossible date, a number of thousands of digits, no UTF-8
+        what = " ".join(str(error).split())
+    msg = f"{place}: {what}"
+    raise BadProtocol(msg, hint="the file must be YAML, in UTF-8")
+
+
+@cache
+def _make_loader() -> type:
+    """Return PyYAML's safe loader, which keeps the last of two equal keys in silence, with an error for them."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
+        def __init__(self, stream: str) -> None:
+            super().__init__(stream)
+            self._checked: set[yaml.MappingNode] = set()
+
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            # Only the first call sees a mapping as written: this method puts merged keys among its own.
+            if node not in self._checked:
+                self._checked.add(node)
+                _refuse_repeated_keys(node)
+            super().flatten_mapping(node)
+
+    return Loader
+
+
+def _refuse_repeated_keys(node: Any) -> None:
+    import yaml
+
+    seen = set()
+    for key, _ in node.value:
+        name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else key
+        if name in seen:
+            what = f"the key `{key.value}` appears twice"
+            raise yaml.MarkedYAMLError(problem=what, problem_mark=key.start_mark)
+        seen.add(name)
+
+
+def _count_values(value: object, counts: dict[int, int]) -> int:
+    """Return the number of values with all aliases unfolded; raise `ValueError` if a value contains itself."""
+    if not isinstance(value, dict | list | tuple):
+        return 1
+    if counts.get(id(value)) == 0:
+        raise ValueError("a part of it contains itself")
+    if id(value) not in counts:
+        counts[id(value)] = 0  # until its parts are counted
+        parts = value.values() if isinstance(value, dict) else value
+        counts[id(value)] = 1 + sum(_count_values(part, counts) for part in parts)
+    return counts[id(value)]
+
+
+def convert_settings(content: Any, kind: type[T], source: object, *, hint: str | None = None) -> T:
     """Return the settings as that Struct; raise an error with the source and the place for the first that is wrong.
 
     >>> class Server(msgspec.Struct):
@@ -42,14 +112,17 @@ def convert_settings(content: Any, kind: type[T], source: object) -> T:
     Traceback (most recent call last):
     judged.errors.BadProtocol: server.yaml: `sizes[1]`: expected `int`, got `str`
     """
-    check_names(content, kind, source)
     try:
+        check_names(content, kind, source)
         return msgspec.convert(content, kind)
+    except UnknownName as error:
+        error.hint = hint or error.hint
+        raise
     except msgspec.ValidationError as error:
         what, _, place = str(error).partition(" - at ")
         key = place.strip("`").removeprefix("$").removeprefix(".") or "the file"
         msg = f"{source}: `{key}`: {what[:1].lower()}{what[1:]}"
-        raise BadProtocol(msg) from None
+        raise BadProtocol(msg, hint=hint) from None
 
 
 def check_names(content: Any, kind: type, source: object, place: str = "") -> None:

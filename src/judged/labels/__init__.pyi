@@ -1,7 +1,7 @@
 from judged.labels.api import label_results as label_results
-from judged.labels.budget import Prices as Prices
-from judged.labels.client import Endpoint as Endpoint, RetryPolicy as RetryPolicy
 from judged.labels.pool import PoolOptions as PoolOptions
 from judged.labels.prompt import Labeller as Labeller, Prompt as Prompt, read_prompt as read_prompt
 from judged.labels.result import Labelling as Labelling
-from judged.labels.run import Progress as Progress
+from judged.net.budget import Prices as Prices
+from judged.net.llm import Endpoint as Endpoint
+from judged.net.retry import RetryPolicy as RetryPolicy

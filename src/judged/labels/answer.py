@@ -7,10 +7,12 @@ or last line that is nothing but a number. A number that merely occurs in the te
 from __future__ import annotations
 
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 _OPEN_THINKING = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
 _CLOSED_THINKING = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
@@ -167,3 +169,19 @@ def _to_grade(value: object, scale: Sequence[int]) -> Verdict:
     if not number.is_integer():
         return Verdict(None, "not whole")
     return Verdict(int(number)) if int(number) in scale else Verdict(None, "off the scale")
+
+
+def find_grade_mass(logprobs: Any, scale: Sequence[int]) -> float | None:
+    """Return the probability of all legal grades at the last digit of an answer; None if it is not stated.
+
+    `logprobs` is what an endpoint reports, of any form.
+    """
+    legal = {str(grade) for grade in scale}
+    try:
+        for token in reversed(logprobs["content"]):
+            if token["token"].strip() in legal and token["top_logprobs"]:
+                options = [option for option in token["top_logprobs"] if option["token"].strip() in legal]
+                return sum(math.exp(option["logprob"]) for option in options)
+    except (TypeError, LookupError, AttributeError, ArithmeticError):
+        return None
+    return None

@@ -10,14 +10,15 @@ from typing import Any
 
 from judged.errors import BadProtocol, JudgedError
 from judged.io.texts import TextSource
-from judged.labels.budget import Budget, Prices
 from judged.labels.cache import Answer, Cache, Past
-from judged.labels.client import Client, Endpoint
 from judged.labels.pool import Item, Judged, Pool, PoolOptions, PoolSource, build_pool
 from judged.labels.prompt import Labeller, Question, make_questions
 from judged.labels.result import Labelling
-from judged.labels.run import Job, Progress, ProgressCallback, Throttle, cache_lock, run_sync
+from judged.labels.run import Job, cache_lock
+from judged.net.budget import Budget, Prices
+from judged.net.llm import ChatClient, Endpoint
 from judged.problem import Note
+from judged.progress import Progress
 from judged.result import Provenance
 from judged.tables.schema import GRADES
 
@@ -39,7 +40,7 @@ def label_results(
     retry_failed: bool = False,
     labeller: Labeller | None = None,
     pool: PoolOptions | None = None,
-    progress: ProgressCallback | None = None,
+    progress: Progress | None = None,
 ) -> Labelling:
     """Label the results of runs or traces, each distinct one once, with a language model.
 
@@ -61,7 +62,8 @@ def label_results(
         retry_failed: Whether to ask again what was answered without a grade in an earlier job.
         labeller: Model, prompt and their settings, in place of `model`.
         pool: Which results are labelled, and how the sources are read.
-        progress: Called with the progress of the job after every question.
+        progress: Called after every question with the number that is done, of all, and in words with what was spent,
+            failed and repeated.
     """
     if (model is None) == (labeller is None):
         raise BadProtocol("expected either `model` or `labeller`")
@@ -93,7 +95,7 @@ def label_pool(
     cache: str | Path | None,
     budget: Budget | None = None,
     retry_failed: bool = False,
-    progress: ProgressCallback | None = None,
+    progress: Progress | None = None,
     on_stop: Callable[[Labelling], None] | None = None,
 ) -> Labelling:
     """Label a pool; every answer is in the cache before the next request counts.
@@ -107,8 +109,7 @@ def label_pool(
 
     def report_wait() -> None:
         if progress is not None:
-            problem = f"waiting for another job that uses {cache}"
-            progress(Progress(0, len(questions), 0, 0.0, problem=problem))
+            progress(0, None, f"waiting for another job that uses {cache}")
 
     with Cache(cache) as answers, cache_lock(cache, report_wait):
         before = answers.find(questions, labeller.prompt.scale)
@@ -158,15 +159,15 @@ def _run_job(
     endpoint: Endpoint,
     cache: Cache,
     budget: Budget,
-    progress: ProgressCallback | None,
+    progress: Progress | None,
 ) -> _Outcome:
     """Send questions to the endpoint until all are answered or the job stops."""
-    client = Client(endpoint, labeller)
-    throttle = Throttle(endpoint.concurrency, endpoint.rate)
-    job = Job(
-        client, cache=cache, budget=budget, throttle=throttle, retries=endpoint.retries, progress=progress
-    )
-    run_sync(lambda: job.run(questions, concurrency=endpoint.concurrency))
+    client = ChatClient(endpoint, labeller.chat, needed_by="labelling by a language model")
+    job = Job(client, labeller, cache=cache, budget=budget, progress=progress)
+    try:
+        client.run(job.run(questions))
+    finally:
+        client.close()
     notes = [Note("simpler-request", "info", message) for message in client.notes()]
     if job.uncounted:
         message = f"the endpoint counted no tokens of {job.uncounted:,} answers: they are estimated"

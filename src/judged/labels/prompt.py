@@ -10,22 +10,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from judged.errors import BadInput, BadProtocol, Unreadable
+from judged.errors import BadProtocol, Unreadable
+from judged.io.settings import convert_settings, parse_yaml
 from judged.labels.pool import Item
-from judged.problem import Problem
-from judged.store.files import parse_yaml
+from judged.net.llm import ChatModel, Message, Structure
 from judged.tables.schema import GRADES
-
-Message: TypeAlias = dict[str, str]
-Structure: TypeAlias = Literal["json_schema", "json_object", "text"]
-"""How the form of an answer is enforced: by a JSON schema, as any JSON object, or not at all."""
-
-STRUCTURES: tuple[Structure, ...] = get_args(Structure)
-"""All structures, the strictest first."""
 
 TOKEN_RULE = "a token per four ASCII characters, one per other character, and 10 per request"  # noqa: S105 - no secret
 """How tokens are estimated before an endpoint counts them."""
@@ -129,19 +121,12 @@ def read_prompt(path: str | Path | None = None) -> Prompt:
 
 
 def _parse_prompt(content: bytes, source: str) -> Prompt:
-    import yaml
-
-    def refuse(what: str) -> BadInput:
-        hint = "a prompt has name, version and template, and optionally scale, fields and system"
-        return BadInput(source, [Problem.error("bad-prompt", source, what)], hint=hint)
-
-    try:
-        parsed = msgspec.convert(parse_yaml(content), _PromptFile)
-    except (yaml.YAMLError, msgspec.ValidationError, UnicodeDecodeError) as error:
-        raise refuse(" ".join(str(error).split())) from None
+    hint = "a prompt has name, version and template, and optionally scale, fields and system"
+    parsed = convert_settings(parse_yaml(content, source), _PromptFile, source, hint=hint)
     problem = _find_problem(parsed)
     if problem is not None:
-        raise refuse(problem)
+        msg = f"{source}: {problem}"
+        raise BadProtocol(msg, hint=hint)
     return Prompt(
         parsed.name,
         parsed.version,
@@ -193,6 +178,19 @@ class Labeller:
     def name(self) -> str:
         """Model and prompt, as written into labels."""
         return f"{self.model} {self.prompt.label}"
+
+    @property
+    def chat(self) -> ChatModel:
+        """Model and settings as the client sends them."""
+        return ChatModel(
+            self.model,
+            self.prompt.schema,
+            temperature=self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            structure=self.structure,
+            logprobs=self.logprobs,
+        )
 
     @property
     def settings(self) -> str:

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
-from judged._optional import need
 from judged.errors import EndpointFailed, Unreadable
-from judged.labels.answer import Verdict, read_answer
-from judged.labels.budget import Budget
+from judged.labels.answer import Verdict, find_grade_mass, read_answer
 from judged.labels.cache import Answer, Cache
-from judged.labels.client import Client, RejectedError, Reply, RetryPolicy, TransientError
-from judged.labels.prompt import Question, estimate_tokens
+from judged.labels.prompt import Labeller, Question, estimate_tokens
+from judged.net.budget import Budget
+from judged.net.llm import ChatClient, Reply
+from judged.net.retry import RejectedError, TransientError, retry
+from judged.progress import Progress
 
 T = TypeVar("T")
 
-FIRST_WAIT, LONGEST_BACKOFF = 0.5, 60.0
-"""Upper bounds in seconds of the wait before the first retry, and before any."""
 LOCK_INTERVAL = 0.5
 """Seconds between two attempts to lock a cache that another job uses."""
 NO_ANSWER, REJECTED = "no answer", "refused by the endpoint"
@@ -34,28 +31,6 @@ MAX_REJECTED = 5
 """How many requests may be rejected before any is accepted."""
 RATE_LIMIT_FACTOR = 10
 """How many times more often a rate-limited request is repeated than one that fails otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Progress of a job."""
-
-    done: int
-    total: int
-    failed: int
-    spent: float
-    retries: int = 0
-    """How many requests had to be repeated."""
-    problem: str | None = None
-    """Why the last of them had to be; before the first one, what the job waits for."""
-
-    @property
-    def waiting(self) -> bool:
-        """Whether the job has not started yet."""
-        return self.problem is not None and not self.retries
-
-
-ProgressCallback: TypeAlias = Callable[[Progress], None]
 
 
 class _OverBudgetError(Exception):
@@ -123,13 +98,12 @@ class Job:
 
     def __init__(
         self,
-        client: Client,
+        client: ChatClient,
+        labeller: Labeller,
         *,
         cache: Cache,
         budget: Budget,
-        throttle: Throttle,
-        retries: RetryPolicy,
-        progress: ProgressCallback | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.unanswered: dict[bytes, tuple[str, str]] = {}
         """Kind and reason for each question without an answer; nothing was paid, and nothing is cached."""
@@ -137,32 +111,29 @@ class Job:
         """Why the job ended before its last question."""
         self.uncounted = 0
         """How many answers came without a token count."""
-        self._client = client
-        self._cache = cache
-        self._budget = budget
-        self._throttle = throttle
-        self._retry_policy = retries
+        self._client, self._labeller = client, labeller
+        self._cache, self._budget = cache, budget
+        self._throttle = Throttle(client.endpoint.concurrency, client.endpoint.rate)
+        self._retry_policy = client.endpoint.retries
         self._progress = progress
-        self._random = random.Random()  # noqa: S311 - waiting times are no secrets
         self._released = asyncio.Event()
         self._silent_in_a_row = 0
         self._rate_limited = False
         self._total = self._done = self._failed = self._retries = 0
-        self._problem: str | None = None
+        self._problem = ""
+        self._started = monotonic()
 
-    async def run(self, questions: Mapping[bytes, Question], *, concurrency: int) -> None:
-        """Ask all questions, `concurrency` at a time; the first alone, to find out what the endpoint accepts."""
+    async def run(self, questions: Mapping[bytes, Question]) -> None:
+        """Ask all questions, several at a time; the first alone, to find out what the endpoint accepts."""
         self._total = len(questions)
         queue = iter(questions.values())
         try:
             await self._start(queue)
             async with asyncio.TaskGroup() as workers:
-                for _ in range(min(concurrency, self._total)):
+                for _ in range(min(self._client.endpoint.concurrency, self._total)):
                     workers.create_task(self._work(queue))
         except BaseExceptionGroup as group:  # the first error stops everything; the others follow from it
             raise group.exceptions[0] from None
-        finally:
-            await self._client.close()
 
     async def _start(self, queue: Iterator[Question]) -> None:
         """Ask one question after the other until a request is accepted."""
@@ -218,7 +189,7 @@ class Job:
 
     def _to_answer(self, question: Question, reply: Reply) -> Answer:
         """Read the grade of a reply and count its tokens."""
-        labeller = self._client.labeller
+        labeller = self._labeller
         verdict = self._read_grade(reply)
         if reply.tokens_in is None:
             self.uncounted += 1
@@ -236,37 +207,37 @@ class Job:
             tokens_in=question.tokens if reply.tokens_in is None else reply.tokens_in,
             tokens_out=estimate_tokens([{"content": text}]) if reply.tokens_out is None else reply.tokens_out,
             finish=reply.finish,
-            mass=reply.mass,
+            mass=find_grade_mass(reply.logprobs, labeller.prompt.scale),
             seconds=round(reply.seconds, 4),
         )
 
     def _read_grade(self, reply: Reply) -> Verdict:
         if reply.refusal or reply.finish == "content_filter":
             return Verdict(None, "refusal")
-        prompt = self._client.labeller.prompt
+        prompt = self._labeller.prompt
         complete = reply.finish != "length"
         return read_answer(reply.text, scale=prompt.scale, field=prompt.fields[-1], complete=complete)
 
     async def _send_with_retries(self, question: Question) -> Reply:
         """Send a question, and repeat it after failures as often as the policy allows."""
         attempts = self._retry_policy.attempts
-        failures = rate_limits = 0
-        while True:
-            try:
-                return await self._send(question)
-            except RejectedError as error:
-                raise _UnansweredError(REJECTED, error.reason) from None
-            except TransientError as error:
-                failures += not error.rate_limited
-                rate_limits += error.rate_limited
-                self._rate_limited = error.rate_limited
-                if failures >= attempts or rate_limits >= RATE_LIMIT_FACTOR * attempts:
-                    raise _UnansweredError(NO_ANSWER, error.reason) from None
-                wait = backoff(failures + rate_limits - 1, error.wait, self._random)
-                self._retries += 1
-                self._problem = error.reason
-                self._report()
-            await asyncio.sleep(wait)
+        try:
+            return await retry(
+                lambda: self._send(question),
+                attempts=attempts,
+                rate_limited_attempts=RATE_LIMIT_FACTOR * attempts,
+                on_retry=self._count_retry,
+            )
+        except RejectedError as error:
+            raise _UnansweredError(REJECTED, error.reason) from None
+        except TransientError as error:
+            self._rate_limited = error.rate_limited
+            raise _UnansweredError(NO_ANSWER, error.reason) from None
+
+    def _count_retry(self, error: TransientError) -> None:
+        self._retries += 1
+        self._problem = error.reason
+        self._report()
 
     async def _send(self, question: Question) -> Reply:
         """Send one request when there is a slot and money for it."""
@@ -274,7 +245,7 @@ class Job:
         started = 0.0
         try:
             async with self._throttle.slot() as started:
-                reply = await self._client.ask(question.messages(self._client.labeller.prompt))
+                reply = await self._client.complete(question.messages(self._labeller.prompt))
         except TransientError as error:
             if error.rate_limited:
                 self._throttle.slow_down(started, error.wait)
@@ -287,7 +258,7 @@ class Job:
 
     async def _reserve(self, question: Question) -> float:
         """Reserve the most a request may cost; wait for pending requests if they leave no room."""
-        max_tokens = self._client.labeller.max_tokens
+        max_tokens = self._labeller.max_tokens
         while (reserved := self._budget.reserve(question.tokens, max_tokens)) is None:
             if not self._budget.has_pending or self.stopped:
                 raise _OverBudgetError
@@ -296,20 +267,15 @@ class Job:
         return reserved
 
     def _report(self) -> None:
-        if self._progress is not None:
-            counts = self._done, self._total, self._failed
-            self._progress(Progress(*counts, self._budget.spent, self._retries, self._problem))
-
-
-def backoff(retry: int, requested: float | None, rng: random.Random) -> float:
-    """Return how many seconds to wait before a retry, counted from 0.
-
-    Full jitter: a random time below a bound that doubles with every retry. If the endpoint requested a time, wait
-    for that and up to a tenth more, so that requests do not return all at once.
-    """
-    if requested is not None:
-        return requested + rng.uniform(0, requested / 10)
-    return rng.uniform(0, min(LONGEST_BACKOFF, FIRST_WAIT * 2**retry))
+        """Report how far the job is: rate, cost, failures and retries."""
+        if self._progress is None:
+            return
+        rate = 60 * self._done / max(monotonic() - self._started, 1e-9)
+        parts = [f"{rate:,.0f} a minute"]
+        parts += [f"cost {self._budget.spent:.4f}"] if self._budget.spent else []
+        parts += [f"{self._failed:,} failed"] if self._failed else []
+        parts += [f"{self._retries:,} retries (last: {self._problem})"] if self._retries else []
+        self._progress(self._done, self._total, ", ".join(parts))
 
 
 @contextmanager
@@ -343,14 +309,3 @@ def _try_lock(lock: sqlite3.Connection) -> bool:
             return False
         raise
     return True
-
-
-def run_sync(work: Callable[[], Awaitable[T]]) -> T:
-    """Run asynchronous work to its end in a thread with its own event loop, so that it works in notebooks, too.
-
-    An interruption of the calling thread cancels the work.
-    """
-    portal = need("anyio.from_thread", extra="label", needed_by="labelling by a language model")
-    with portal.start_blocking_portal() as thread:
-        result: T = thread.call(work)
-        return result

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import file_digest
 from importlib.util import find_spec
@@ -27,6 +27,7 @@ from judged.labels.agreement.grades import Grades, GradesLike, describe_result, 
 from judged.labels.agreement.result import Agreement
 from judged.labels.pool import Item
 from judged.problem import Problem
+from judged.progress import Progress
 from judged.stats.paired import Values, check_values
 from judged.tables.labels import Label, Labels
 from judged.tables.schema import GRADES
@@ -95,7 +96,7 @@ def label_by_similarity(
     threshold: float = 2,
     folds: int = 5,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> SimilarityLabels:
     """Grade the items without a grade in `calibration` from 0 to 4, by the cosine of query and text.
 
@@ -132,9 +133,7 @@ def label_by_similarity(
     return SimilarityLabels(Labels.from_rows(labels, name="similarity"), cuts, found, embedder.name)
 
 
-def measure_similarity(
-    items: Sequence[Item], model: Embedder, *, progress: Callable[[int, int], None] | None = None
-) -> Floats:
+def measure_similarity(items: Sequence[Item], model: Embedder, *, progress: Progress | None = None) -> Floats:
     """Return the cosine of each item's query with its title and text; every distinct text is embedded once."""
     pairs = [(item.query, "\n".join(part for part in (item.title, item.text) if part)) for item in items]
     vectors: dict[str, Floats] = {}

@@ -16,11 +16,12 @@ from judged.errors import BadMeasure, MissingQueries
 from judged.io.read import read_judgments, read_run
 from judged.kernels.diversity import INTENTS_HINT
 from judged.kernels.ranked.ranking import Intents, Ranking
-from judged.kernels.scan.align import Aligned, Progress
+from judged.kernels.scan.align import Aligned
 from judged.kernels.segments import segment_count, segment_ids
 from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
+from judged.progress import Progress
 from judged.protocol import Protocol
 from judged.scoring.alignment import Alignment
 from judged.scoring.counts import RunCounts, to_notes

@@ -18,12 +18,13 @@ from judged.kernels.preferences import (
     find_contradiction,
     order_documents,
 )
-from judged.kernels.scan.align import Aligned, Progress
+from judged.kernels.scan.align import Aligned
 from judged.kernels.segments import segment_count, segment_ids
 from judged.measures.families import PREFERENCE_MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
+from judged.progress import Progress
 from judged.protocol import Protocol
 from judged.scoring.align import RANKED
 from judged.scoring.alignment import Alignment

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from judged._arguments import worded
 from judged.errors import BadInput, UnknownName, WrongKind
-from judged.io.open import is_large, name_files
-from judged.kernels.scan.align import Progress
+from judged.io.open import is_large, is_path, name_sources
 from judged.measures.measure import Measure
 from judged.problem import Problem
 from judged.profiles.profile import Profile, Reading, as_profile
+from judged.progress import Progress
 from judged.protocol import BaseProtocol, Protocol
 from judged.result import InputFile, Provenance, observe_files
 from judged.scoring.align import check_overlap
@@ -301,11 +301,7 @@ def _evaluate(
 
 def _error_label(source: Any, name: str | None) -> str | None:
     """Return what errors call the system: its file, as the user wrote it, rather than its name."""
-    return str(source) if name is not None and _is_path(source) else name
-
-
-def _is_path(source: Any) -> bool:
-    return isinstance(source, str | os.PathLike) and str(source) != "-"
+    return str(source) if name is not None and is_path(source) else name
 
 
 def _options(family: Family, threads: int | None, progress: Progress | None) -> dict[str, Any]:
@@ -314,20 +310,15 @@ def _options(family: Family, threads: int | None, progress: Progress | None) -> 
     return {"threads": threads or _count_processors(), "progress": progress}
 
 
-def _name_systems(systems: Runs) -> Iterable[tuple[str | None, Any]]:
-    if isinstance(systems, Mapping):
-        return ((str(name), system) for name, system in systems.items())
+def _name_systems(systems: Runs) -> list[tuple[str | None, Any]]:
     if is_spark_frame(systems) or hasattr(systems, "get_fragments"):
         return [(None, systems)]
     if isinstance(systems, str):
         paths = sorted(glob(systems))  # noqa: PTH207 - the pattern may be absolute or relative
         if not paths:
             raise BadInput("the systems", [Problem.error("no-file", f"`{systems}`", "matches no file")])
-        return zip(name_files(paths), paths, strict=True)
-    given = [systems] if isinstance(systems, os.PathLike) else list(systems)
-    files = [str(system) for system in given if _is_path(system)]
-    names = dict(zip(files, name_files(files), strict=True))
-    return ((names.get(str(system)) if _is_path(system) else None, system) for system in given)
+        return name_sources(paths)
+    return name_sources([systems] if isinstance(systems, os.PathLike) else systems)
 
 
 def _count_processors() -> int:

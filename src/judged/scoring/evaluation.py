@@ -16,10 +16,10 @@ from judged.arrays import Flags, Floats, Ints
 from judged.blocks import Block, Display
 from judged.errors import BadMeasure, UnknownName
 from judged.kernels.elementary import log
-from judged.kernels.scan.align import Progress
 from judged.measures.measure import Measure, pooled_value
 from judged.problem import Note
 from judged.profiles.profile import Profile
+from judged.progress import Progress
 from judged.protocol import BaseProtocol, Protocol
 from judged.result import ProtocolRecord, Provenance, Result
 from judged.scoring.align import RankedAlignment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from math import isnan
 from typing import Any, ClassVar, NamedTuple
@@ -24,10 +24,10 @@ from judged.blocks import (
     sort_places,
 )
 from judged.errors import BadMeasure, BadSample, UnknownName
-from judged.kernels.scan.align import Progress
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.problem import Note, merge_notes, split_doubts
+from judged.progress import Progress
 from judged.result import Provenance, Result, tabulate
 from judged.scoring.evaluation import Evaluation, Range
 from judged.state import to_state
@@ -229,7 +229,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
         table = Table(columns, rows, title=display.title, corner="measure")
         return mark_best(table, direction, digits=display.digits)
 
-    def find_bounds(self, progress: Callable[[int, int, str], None]) -> None:
+    def find_bounds(self, progress: Progress) -> None:
         """Find all bounds, which are kept; `progress` is called with the queries done, all queries, and what for."""
         for name, evaluation in self.items():
             for measure in evaluation.measures:
@@ -319,9 +319,9 @@ class Bounds(NamedTuple):
         }
 
 
-def _name_work(progress: Callable[[int, int, str], None], what: str) -> Progress:
+def _name_work(progress: Progress, what: str) -> Progress:
     """Return progress that says what is being done."""
-    return lambda done, total: progress(done, total, what)
+    return lambda done, total=None, _detail="": progress(done, total, what)
 
 
 def find_bounds(evaluation: Evaluation, measure: Measure, *, progress: Progress | None = None) -> Bounds:

@@ -15,7 +15,6 @@ from judged.errors import SHOWN, BadInput, MissingQueries, Unreadable
 from judged.kernels.scan.align import (
     Aligned,
     JudgedIndex,
-    Progress,
     RowProblem,
     Scanned,
     align_mapping,
@@ -24,6 +23,7 @@ from judged.kernels.scan.align import (
 )
 from judged.kernels.scan.scanner import FEW_COLUMNS, KINDS, NAN, NOT_NUMBER
 from judged.problem import Problem
+from judged.progress import Progress
 from judged.protocol import BaseProtocol, Protocol
 from judged.tables.columns import call, take, to_bytes, to_numpy
 from judged.tables.judgments import Judgments

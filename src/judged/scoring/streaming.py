@@ -23,9 +23,10 @@ import pyarrow as pa
 from judged.arrays import Flags, Ints
 from judged.errors import SHOWN, BadInput
 from judged.io.stream import BLOCK_ROWS, RunStream, split_systems, to_run
-from judged.kernels.scan.align import JudgedIndex, Progress, Scanned, join
+from judged.kernels.scan.align import JudgedIndex, Scanned, join
 from judged.kernels.scan.strings import distinct
 from judged.problem import Problem
+from judged.progress import Progress
 from judged.protocol import BaseProtocol, Protocol
 from judged.scoring.locate import ReducedRun, apply_run_conventions, raise_run_problems, scan_run, to_index
 from judged.tables.columns import one_array, take, to_numpy

@@ -20,10 +20,10 @@ from judged.kernels.completions import (
 )
 from judged.kernels.in_order import InOrder
 from judged.kernels.ranked.gains import dcg_discount, grade_gains
-from judged.kernels.scan.align import Progress
 from judged.kernels.segments import divide, segment_count
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
+from judged.progress import Progress
 from judged.scoring.align import RankedAlignment
 
 COMPLETIONS = 5_000

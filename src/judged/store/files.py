@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from judged.errors import Unreadable
 
@@ -27,32 +27,6 @@ UNPACKED_BYTES, UNPACKED_RATIO = 1 << 30, 200
 """A file may unpack to the larger of that many bytes and that many times its own size."""
 UNPACK_LIMIT = "JUDGED_UNPACK_LIMIT"
 """The environment variable that sets another limit, in bytes."""
-
-
-def parse_yaml(content: str | bytes) -> Any:
-    """Return the value of a YAML document; raise `YAMLError` for anything that is none, however it fails."""
-    import yaml
-
-    try:
-        value = yaml.safe_load(content)
-        if _contains_itself(value, (), set()):
-            raise yaml.YAMLError("a part of it contains itself")
-        return value  # noqa: TRY300 - what follows is about the document
-    except RecursionError:
-        raise yaml.YAMLError("it is nested too deeply") from None
-    except ValueError as error:  # an impossible date, a number of thousands of digits
-        raise yaml.YAMLError(str(error)) from None
-
-
-def _contains_itself(value: object, above: tuple[int, ...], seen: set[int]) -> bool:
-    """Return whether an alias makes a value a part of itself, which no reader of settings expects."""
-    if id(value) in above:
-        return True
-    if id(value) in seen or not isinstance(value, dict | list):
-        return False
-    seen.add(id(value))
-    parts = value.values() if isinstance(value, dict) else value
-    return any(_contains_itself(part, (*above, id(value)), seen) for part in parts)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ sees: by score, compared as float32, then by document id, descending.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from judged.arrays import Flags, Floats, Ints
 from judged.errors import BadInput, JudgedError
-from judged.io.open import name_files
+from judged.io.open import name_sources
 from judged.io.read import read_run
 from judged.kernels.scan.scanner import round_scores
 from judged.problem import Problem, Problems
@@ -103,24 +103,15 @@ class Candidates:
 
 def read_runs(runs: FusedRuns) -> list[Run]:
     """Return the runs of a mapping from names, or of a list; each has a name of its own."""
-    if isinstance(runs, Mapping):
-        return [read_run(run, name=str(name)) for name, run in runs.items()]
     if isinstance(runs, str | bytes) or not isinstance(runs, Iterable):
         msg = f"runs are of type `{type(runs).__name__}`, expected a list of runs, or runs by name"
         raise JudgedError(msg, hint="`judged.fuse([first, second])`")
-    given = list(runs)
-    files = [str(run) for run in given if _is_path(run)]
-    called = dict(zip(files, name_files(files), strict=True))
-    read = [read_run(run, name=called.get(str(run)) if _is_path(run) else None) for run in given]
+    read = [read_run(run, name=name) for name, run in name_sources(runs)]
     names = [run.name for run in read]
     return [
         run if names.count(run.name) == 1 else replace(run, name=f"{run.name} {number}")
         for number, run in enumerate(read, start=1)
     ]
-
-
-def _is_path(run: object) -> bool:
-    return isinstance(run, str) or hasattr(run, "__fspath__")
 
 
 def collect_candidates(runs: Sequence[Run]) -> Candidates:

@@ -28,7 +28,7 @@ ANSWERS = "answers"
 """The folder, within that of a study, of what is finished."""
 PACKAGES = (
     *("numpy", "scipy", "scikit-learn", "bm25s", "tantivy", "faiss-cpu", "pgvector", "torch", "transformers"),
-    *("tokenizers", "sentence-transformers", "model2vec", "wordllama", "openai"),
+    *("tokenizers", "sentence-transformers", "model2vec", "wordllama"),
 )
 """Packages on whose version answers may depend."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,7 @@ import msgspec
 from judged._arguments import worded
 from judged.errors import JudgedError
 from judged.index.exact import pin_blas
+from judged.progress import Progress
 from judged.store.files import cache_folder
 from judged.studies.answers import Asked, Built
 from judged.studies.collection import Collection
@@ -32,7 +33,6 @@ from judged.studies.system import System, Systems
 
 SAVE_EVERY = 64
 """Queries after which the vectors of queries are written to the cache."""
-Progress = Callable[[int, int, str], None]
 """Called with the queries answered, the number of all, and what is being done."""
 
 
@@ -174,10 +174,10 @@ class _Counter:
         if self._progress is not None:
             self._progress(self.done, self.total, system)
 
-    def say(self, what: str, done: int, total: int) -> None:
-        """Pass on what else is being done."""
+    def say(self, done: int, total: int | None = None, detail: str = "", /) -> None:
+        """Pass on the progress of what else is being done."""
         if self._progress is not None:
-            self._progress(self.done, self.total, f"{what}, {done:,} of {total:,}")
+            self._progress(self.done, self.total, f"{detail}, {done:,} of {total:,}")
 
 
 def _describe_build(system: System) -> Built:

@@ -11,7 +11,7 @@ import pytest
 from judged.agents.traces.context import TraceProblems
 from judged.agents.traces.read import read_sessions, stream_sessions
 from judged.agents.traces.results.tools import Tool, Tools, is_search_name, read_tools
-from judged.errors import BadInput, BadProtocol, Unreadable
+from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable
 
 
 def chat(*calls: tuple[str, Any, Any]) -> list[Any]:
@@ -210,15 +210,15 @@ def test_a_path_that_leads_nowhere_is_a_fault_and_an_empty_list_is_none(
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
-        ("tools: {kb: {serch: true}}", "is not a mapping of tools: Object contains unknown field `serch`"),
+        ("tools: {kb: {serch: true}}", "`tools[...]`: object contains unknown field `serch`"),
         ("tools: {kb: {results: '$.['}}", "`$.[` is not a JSONPath"),
         (
             "tools: {kb: {fields: {docid: $.id}}}",
             "the tool `kb` maps the field `docid`, expected one of id, domain",
         ),
-        ("tools: [kb]", "is not a mapping of tools: Expected `object`"),
-        ("tools: {kb: [", "is not a mapping of tools: while parsing"),
-        ("kb: search", "is not a mapping of tools: Object contains unknown field `kb`"),
+        ("tools: [kb]", "`tools`: expected `object`, got `array`"),
+        ("tools: {kb: [", "tools.yaml, line 1: expected the node content"),
+        ("kb: search", "tools.yaml is called `kb`\n\nhint: it is written so:"),
     ],
 )
 def test_a_mapping_that_makes_no_sense_is_refused_with_an_example(
@@ -227,7 +227,7 @@ def test_a_mapping_that_makes_no_sense_is_refused_with_an_example(
     """What is wrong with it, and how it is written."""
     file = tmp_path / "tools.yaml"
     file.write_text(written)
-    with pytest.raises(BadProtocol) as caught:
+    with pytest.raises((BadProtocol, UnknownName)) as caught:
         read_tools(file)
 
     assert expected in str(caught.value)

@@ -189,7 +189,7 @@ def test_progress_counts_texts_to_the_last() -> None:
         lambda *what: said.append(what),
     )
 
-    assert said == [("encoding documents", 3, 4), ("encoding documents", 4, 4)]
+    assert said == [(3, 4, "encoding documents"), (4, 4, "encoding documents")]
 
 
 def test_the_time_of_a_cached_query_is_the_one_that_it_took() -> None:

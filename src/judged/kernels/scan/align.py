@@ -23,10 +23,9 @@ from judged.kernels.scan.compiled import load_compiled, load_scanner
 from judged.kernels.scan.scanner import KEPT, KINDS, NAN, REPEATED, Part
 from judged.kernels.scan.strings import distinct
 from judged.kernels.scan.text import find_line_end
+from judged.progress import Progress
 
 TieRule: TypeAlias = Literal["document-descending", "document-ascending", "input-order"]
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the work done and the whole, in bytes or rows."""
 RULES: tuple[TieRule, ...] = ("document-descending", "document-ascending", "input-order")
 _BLOCKS = ("query", "begin", "end", "count", "hits")
 _HITS = ("row", "rank", "above", "tied")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
 import click
@@ -16,12 +15,11 @@ from judged.errors import JudgedError
 from judged.labels.commands.pool_options import INPUT, OUTPUT, PoolInputs, pool_options
 
 if TYPE_CHECKING:
-    from judged.labels.budget import Prices
-    from judged.labels.client import Endpoint
     from judged.labels.pool import Pool
-    from judged.labels.prompt import Labeller, Structure
+    from judged.labels.prompt import Labeller
     from judged.labels.result import Labelling
-    from judged.labels.run import Progress as JobProgress
+    from judged.net.budget import Prices
+    from judged.net.llm import Endpoint, Structure
 
 INCOMPLETE = 4
 """Exit code if results are left without a label."""
@@ -237,9 +235,10 @@ def command(
     left without a label, or the budget is reached, the exit code is 4. For labels without a language model see
     `judged label --similarity --help`, for a sheet that people grade `judged label --sample --help`.
     """
-    from judged.labels.budget import Prices
-    from judged.labels.client import Endpoint, RetryPolicy
     from judged.labels.prompt import Labeller, read_prompt
+    from judged.net.budget import Prices
+    from judged.net.llm import Endpoint
+    from judged.net.retry import RetryPolicy
 
     files = _Files(output, failures, cache)
     if not dry_run:
@@ -304,7 +303,7 @@ def _check_output(pool: Pool, output: Path | None) -> None:
 
 
 def _print_estimate(job: _Job, concurrency: int, rate: float | None) -> None:
-    from judged.labels.budget import estimate_pool
+    from judged.labels.estimate import estimate_pool
 
     estimate = estimate_pool(
         job.pool,
@@ -324,7 +323,7 @@ def _print_estimate(job: _Job, concurrency: int, rate: float | None) -> None:
 def _label(job: _Job, address: Endpoint, budget: float | None) -> Labelling:
     """Label the pool; if it is interrupted, write what is finished."""
     from judged.labels.api import label_pool
-    from judged.labels.budget import Budget
+    from judged.net.budget import Budget
 
     finished: list[Labelling] = []
     try:
@@ -336,7 +335,7 @@ def _label(job: _Job, address: Endpoint, budget: float | None) -> Labelling:
                 cache=job.files.cache,
                 budget=Budget(job.prices, budget),
                 retry_failed=job.retry_failed,
-                progress=_JobDisplay(display),
+                progress=display,
                 on_stop=finished.append,
             )
     except (KeyboardInterrupt, Exception):
@@ -344,26 +343,6 @@ def _label(job: _Job, address: Endpoint, budget: float | None) -> Labelling:
             if labelling.rows:
                 _write(labelling, job.files, quiet=job.quiet)
         raise
-
-
-class _JobDisplay:
-    """Shows the progress of a job: rate, cost, failures and retries."""
-
-    def __init__(self, display: Progress) -> None:
-        self._display = display
-        self._started = monotonic()
-
-    def __call__(self, job: JobProgress) -> None:
-        """Show the progress of the job now."""
-        if job.waiting:
-            self._display.announce(str(job.problem))
-            return
-        rate = 60 * job.done / max(monotonic() - self._started, 1e-9)
-        parts = [f"{rate:,.0f} a minute"]
-        parts += [f"cost {job.spent:.4f}"] if job.spent else []
-        parts += [f"{job.failed:,} failed"] if job.failed else []
-        parts += [f"{job.retries:,} retries (last: {job.problem})"] if job.retries else []
-        self._display(job.done, job.total, ", ".join(parts))
 
 
 def _write(labelling: Labelling, files: _Files, *, quiet: bool) -> None:

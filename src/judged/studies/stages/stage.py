@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.errors import JudgedError
+from judged.progress import Progress
 from judged.studies.stages.clock import Clock
 from judged.tables.nested import keep_order
 
@@ -130,10 +131,6 @@ class Reranker(Protocol):
         ...
 
 
-Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
-
-
 @dataclass(frozen=True, eq=False)
 class Workshop:
     """What stages are built with: the collection, the vectors of its documents, and a folder for files."""
@@ -143,7 +140,7 @@ class Workshop:
     """Returns the collection in the space of an encoder; each is encoded once."""
     folder: Path
     """Where stages may write files; removed at the end."""
-    progress: Progress = lambda _what, _done, _total: None
+    progress: Progress = lambda _done, _total=None, _detail="": None
 
     def texts(self, documents: Sequence[str]) -> list[str]:
         """Return the texts of documents; raise `StageFailed` for one that the collection does not have."""

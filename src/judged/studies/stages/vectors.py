@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from judged.errors import JudgedError, Unreadable
+from judged.progress import Progress
 from judged.studies.stages.encoders.encoder import Encoder, EncoderSpec
 from judged.studies.stages.stage import Matrix, Query, StageFailed, Vector
 from judged.wording import counted
@@ -218,7 +219,7 @@ def encode_collection(
     spec: EncoderSpec,
     collection: Collection,
     cache: VectorCache,
-    progress: Callable[[str, int, int], None] = lambda _what, _done, _total: None,
+    progress: Progress = lambda _done, _total=None, _detail="": None,
 ) -> VectorSpace:
     """Return the collection in the space of an encoder; what is cached is not encoded again.
 
@@ -241,7 +242,7 @@ def encode_collection(
         vectors = _encode(encoder, some, collection)
         cache.add(key, {text: CachedVector(row) for text, row in zip(some, vectors, strict=True)})
         found |= dict(zip(some, vectors, strict=True))
-        progress("encoding documents", cached + start + len(some), len(texts))
+        progress(cached + start + len(some), len(texts), "encoding documents")
     documents = np.stack([found[text] for text in collection.texts])
     seconds = (perf_counter_ns() - started) / 1e9 if missing else 0.0
     return VectorSpace(encoder, documents, key, cache, seconds, cached)

@@ -9,7 +9,6 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
-import msgspec
 from msgspec import Struct
 
 from judged.agents.traces.json_values import Json, preview
@@ -18,7 +17,7 @@ from judged.agents.traces.results.outputs import Unparsed, find_groups, is_failu
 from judged.agents.traces.results.text import Group, is_empty
 from judged.errors import BadProtocol
 from judged.io.open import open_binary
-from judged.store.files import parse_yaml
+from judged.io.settings import convert_settings, parse_yaml
 
 
 class JsonPath:
@@ -274,15 +273,9 @@ def load_tools(given: Tools | str | Path | None) -> Tools:
 
 def read_tools(path: str | Path) -> Tools:
     """Read a mapping of tools from a YAML or JSON file."""
-    import yaml
-
     with open_binary(path) as file:
-        content = file.read()
-    try:
-        written = msgspec.convert(parse_yaml(content), _File)
-    except (yaml.YAMLError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        msg = f"{path} is not a mapping of tools: {' '.join(str(error).split())}"
-        raise BadProtocol(msg, hint=EXAMPLE) from None
+        content = parse_yaml(file.read(), path)
+    written = convert_settings(content, _File, path, hint=EXAMPLE)
     tools = {name: item if isinstance(item, Tool) else SHORT[item] for name, item in written.tools.items()}
     return Tools(tools).check(str(path))
 

@@ -10,35 +10,34 @@ References:
 
 from __future__ import annotations
 
-import asyncio
-import random
 import re
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from functools import partial
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from judged._optional import need
-from judged.errors import JudgedError
+from judged.errors import EndpointFailed
 from judged.labels.answer import find_objects, strip_thinking
-from judged.labels.prompt import Labeller, Message, Prompt, disarm
+from judged.labels.prompt import disarm
+from judged.net.llm import ChatClient, ChatModel, Endpoint, Message
 from judged.studies.stages.rerankers.reranker import RerankSpec
 from judged.studies.stages.stage import Query, Ranked, StageFailed, Workshop
 from judged.studies.stages.vectors import VectorSpace
-from judged.wording import counted
-
-if TYPE_CHECKING:
-    from judged.labels.client import Client, Reply
 
 FIELD = "order"
 """The field of an answer that has the numbers of results."""
 REASKS = 1
 """How often a window is asked about again if the answer has no order."""
 
+_SCHEMA = {
+    "type": "object",
+    "properties": {FIELD: {"type": "array", "items": {"type": "integer"}}},
+    "required": [FIELD],
+    "additionalProperties": False,
+}
 _BARE = re.compile(r"[\s\d\[\],>]*")
 _NUMBERS = re.compile(r"\d{1,9}")
 _SYSTEM = (
@@ -94,61 +93,31 @@ class LanguageModel(RerankSpec, frozen=True, kw_only=True, tag="llm"):
 
     def load(self, workshop: Workshop, space: VectorSpace | None) -> _ListRanker:  # noqa: ARG002 - texts alone
         """Check the endpoint's settings; nothing is sent."""
-        need("openai", extra=self.extra, needed_by="the reranker `llm`")
         return _ListRanker(workshop, self)
-
-
-@dataclass(frozen=True)
-class _ListPrompt(Prompt):
-    """The form of an answer that is a list of numbers."""
-
-    @cached_property
-    def schema(self) -> dict[str, object]:
-        """JSON schema of an answer."""
-        numbers = {"type": "array", "items": {"type": "integer"}}
-        return {
-            "type": "object",
-            "properties": {FIELD: numbers},
-            "required": [FIELD],
-            "additionalProperties": False,
-        }
 
 
 class _ListRanker:
     def __init__(self, workshop: Workshop, spec: LanguageModel) -> None:
-        from judged.labels.client import Endpoint, RetryPolicy
-
         self._workshop, self._spec = workshop, spec
-        self._endpoint = Endpoint(
-            spec.url,
-            spec.key_variable,
-            concurrency=1,
-            timeout=spec.timeout,
-            retries=RetryPolicy(attempts=spec.attempts, reasks=REASKS),
-        )
-        self._labeller = Labeller(
+        chat = ChatModel(
             spec.model,
-            _ListPrompt("ranking", 1, template=_QUESTION, system=_SYSTEM),
+            _SCHEMA,
             temperature=spec.temperature,
             seed=spec.seed,
             max_tokens=spec.max_tokens,
             structure=spec.structure,
         )
-        self._client: Client | None = None
-        self._random = random.Random()  # noqa: S311 - waiting times are no secrets
+        endpoint = Endpoint(spec.url, spec.key_variable, concurrency=1, timeout=spec.timeout)
+        self._client = ChatClient(endpoint, chat, needed_by="the reranker `llm`")
         self.counts: Counter[str] = Counter()
         """How many answers were read, and what was wrong with them."""
 
     def order(self, query: Query, head: Ranked) -> Ranked:
         """Return the documents in the order of the model, with scores n, n − 1, … 1."""
-        from judged.labels.run import run_sync
-
         texts = [text[: self._spec.text_limit] for text in self._workshop.texts(head.documents)]
         try:
-            order = run_sync(lambda: self._rank(query.text, texts))
-        except StageFailed:
-            raise
-        except JudgedError as error:
+            order = self._client.run(self._rank(query.text, texts))
+        except EndpointFailed as error:
             raise StageFailed(error.message, hint=error.hint) from None
         documents = tuple(head.documents[at] for at in order)
         return Ranked(documents, tuple(float(len(order) - at) for at in range(len(order))))
@@ -168,36 +137,24 @@ class _ListRanker:
             for name, text in words.items()
             if self.counts[name]
         ]
-        if self.counts["retries"]:
-            found.append(
-                f"{counted(self.counts['retries'], 'request')} had to be repeated; the waits are part of the times"
-            )
-        return [*found, *([] if self._client is None else self._client.notes())]
+        return [*found, *self._client.notes()]
 
     async def _rank(self, query: str, texts: Sequence[str]) -> list[int]:
         """Return positions in the order of the model, the last window first."""
-        from judged.labels.client import Client
-
-        client = Client(self._endpoint, self._labeller)
-        if self._client is not None:  # what it found out about the endpoint
-            client.dialect, client.settled = self._client.dialect, self._client.settled
-        self._client = client
         order = list(range(len(texts)))
-        try:
-            for start, end in list_windows(len(texts), self._spec.window, self._spec.step):
-                some = order[start:end]
-                found = await self._rank_window(client, query, [texts[at] for at in some])
-                order[start:end] = [some[at] for at in found]
-        finally:
-            await client.close()
+        for start, end in list_windows(len(texts), self._spec.window, self._spec.step):
+            window = order[start:end]
+            ranks = await self._rank_window(query, [texts[at] for at in window])
+            order[start:end] = [window[at] for at in ranks]
         return order
 
-    async def _rank_window(self, client: Client, query: str, texts: Sequence[str]) -> list[int]:
+    async def _rank_window(self, query: str, texts: Sequence[str]) -> list[int]:
         if len(texts) < 2:
             return list(range(len(texts)))
         answer = ""
         for _ in range(1 + REASKS):
-            reply = await self._send(client, make_messages(query, texts))
+            send = partial(self._client.complete, make_messages(query, texts))
+            reply = await self._client.repeat(send, attempts=self._spec.attempts)
             self.counts["answers"] += 1
             answer = reply.text or reply.refusal or ""
             stated = read_order(answer)
@@ -213,26 +170,6 @@ class _ListRanker:
             raise StageFailed(msg, hint='expected a JSON object such as {"order": [2, 1, 3]}')
         self.counts["kept"] += 1
         return list(range(len(texts)))
-
-    async def _send(self, client: Client, messages: list[Message]) -> Reply:
-        """Send a request, and repeat it after failures that may pass."""
-        from judged.labels.client import RejectedError, TransientError
-        from judged.labels.run import backoff
-
-        for attempt in range(self._spec.attempts):
-            try:
-                return await client.ask(messages)
-            except RejectedError as error:
-                msg = f"{client.url} refuses the request: {error.reason}"
-                raise StageFailed(msg) from None
-            except TransientError as error:
-                if attempt + 1 == self._spec.attempts:
-                    msg = f"{client.url} gave no answer in {counted(self._spec.attempts, 'attempt')}: {error.reason}"
-                    raise StageFailed(msg) from None
-                wait = backoff(attempt, error.wait, self._random)
-            self.counts["retries"] += 1
-            await asyncio.sleep(wait)
-        raise AssertionError
 
 
 def list_windows(count: int, window: int, step: int) -> Iterator[tuple[int, int]]:

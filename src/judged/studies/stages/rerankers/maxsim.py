@@ -76,7 +76,7 @@ class _TokenMatcher:
             for row, vectors in zip(rows, self._encode([tokens[row] for row in rows]), strict=True):
                 self._vectors[self._starts[row] : self._starts[row + 1]] = vectors
             done += len(rows)
-            self._workshop.progress("encoding tokens", done, len(tokens))
+            self._workshop.progress(done, len(tokens), "encoding tokens")
 
     def order(self, query: Query, head: Ranked) -> Ranked:
         """Return the documents by MaxSim."""

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import msgspec
 
-from judged.studies.stages.retrievers.connection import Connection, check_address
+from judged.errors import BadProtocol, EndpointFailed
+from judged.net.http import Bounds, HttpClient
+from judged.net.secrets import is_exposed, read_secret, redact
 from judged.studies.stages.retrievers.retriever import Found, RetrieveSpec, read_id, read_score
 from judged.studies.stages.stage import StageFailed
 
+ANSWER_BYTES = 32 << 20
+"""The largest answer that is read."""
+_SECRET_HEADERS = {"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"}
 _PLACEHOLDER = re.compile(r"\{(query|depth)\}")
 _UP_TO_LIST = re.compile(r"\$[^*]*?(?=\[\*\]|\.\*)")
 """The part of a JSONPath before its first wildcard: the list of results."""
@@ -31,15 +36,33 @@ class EndpointSpec(RetrieveSpec, frozen=True, kw_only=True):
     attempts: Annotated[int, msgspec.Meta(ge=1)] = 4
     """How often a request is sent that fails in passing: status 429 or 5xx, no connection, no answer in time."""
 
-    def connect(self) -> Connection:
-        """Return the connection; nothing is sent."""
-        return Connection(
-            self.url,
-            headers=self.headers,
-            secrets=self.secrets,
-            timeout=self.timeout,
-            attempts=self.attempts,
+    extra: ClassVar[str] = "endpoint"
+
+    def connect(self) -> SearchClient:
+        """Return the client; nothing is sent."""
+        return SearchClient(self)
+
+
+class SearchClient(HttpClient):
+    """Client of a search engine, which keeps a connection open between queries as users' clients do."""
+
+    def __init__(self, spec: EndpointSpec) -> None:
+        check_address(spec.url, spec.headers)
+        secrets = {header: _read_secret(header, variable) for header, variable in spec.secrets.items()}
+        super().__init__(
+            spec.url,
+            headers={**spec.headers, **secrets},
+            redact=lambda text: redact(text, secrets.values()),
+            bounds=Bounds(spec.timeout, ANSWER_BYTES),
+            extra=spec.extra,
+            needed_by=f"the retriever `{spec.type}`",
         )
+        self._exposes_secrets = bool(secrets) and is_exposed(spec.url)
+
+    def notes(self) -> list[str]:
+        """Return how many requests were repeated, and whether secrets were sent in the clear."""
+        exposed = f"secret headers were sent to {self.url} without encryption"
+        return [*super().notes(), *([exposed] if self._exposes_secrets else [])]
 
 
 class Http(EndpointSpec, frozen=True, kw_only=True, tag="http"):
@@ -113,23 +136,25 @@ class Elasticsearch(EndpointSpec, frozen=True, kw_only=True, tag="elasticsearch"
 class _HttpSource:
     def __init__(
         self,
-        connection: Connection,
+        client: SearchClient,
         spec: Http,
         check: Callable[[Any, str], None] = lambda _answer, _url: None,
     ) -> None:
-        self._connection, self._spec, self._check = connection, spec, check
+        self._client, self._spec, self._check = client, spec, check
         self._ids = _compile(spec.ids)
         self._scores = None if spec.scores is None else _compile(spec.scores)
         found = _UP_TO_LIST.match(spec.ids)
         self._list = None if found is None else _compile(found[0])
-        self.notes, self.close = connection.notes, connection.close
+        self.notes, self.close = client.notes, client.close
 
     def find(self, text: str, depth: int) -> list[Found]:
         """Send the query, and read ids and scores of the answer."""
         spec = self._spec
-        answer = self._connection.ask(
-            spec.method, target=self._make_target(text, depth), body=fill_template(spec.body, text, depth)
-        )
+        address, body = self._make_address(text, depth), fill_template(spec.body, text, depth)
+        try:
+            answer = self._client.ask(spec.method, address, body, attempts=spec.attempts)
+        except EndpointFailed as error:
+            raise StageFailed(error.message, hint=error.hint) from None
         self._check(answer, spec.url)
         ids = self._ids.findall(answer)
         documents = [read_id(one, spec.url) for one in ids]
@@ -152,12 +177,12 @@ class _HttpSource:
             return isinstance(answer, list | dict) and not _has_items(answer)
         return self._list.findall(answer) in ([[]], [None])
 
-    def _make_target(self, text: str, depth: int) -> str:
+    def _make_address(self, text: str, depth: int) -> str:
         parts = urlsplit(self._spec.url)
         plain = text.encode("utf-8", "replace").decode()  # half of a surrogate pair cannot be sent
         filled = fill_template(self._spec.parameters, plain, depth)
-        asked = "&".join(part for part in (parts.query, urlencode(filled)) if part)
-        return f"{parts.path or '/'}?{asked}" if asked else parts.path or "/"
+        query = "&".join(part for part in (parts.query, urlencode(filled)) if part)
+        return urlunsplit((parts.scheme, parts.netloc, parts.path or "/", query, ""))
 
 
 def fill_template(template: Any, text: str, depth: int) -> Any:
@@ -214,3 +239,35 @@ def _compile(path: str) -> Any:
     except jsonpath.JSONPathError as error:
         msg = f"`{path}` is not a JSONPath: {error}"
         raise ValueError(msg) from None
+
+
+def check_address(url: str, headers: Mapping[str, str]) -> None:
+    """Raise `ValueError` for anything that is not the address of a server, or has a secret in a place that is written to results."""
+    try:
+        parts = urlsplit(url)
+        port_is_right = parts.port is None or parts.port > 0
+    except ValueError:
+        port_is_right = False
+        parts = urlsplit("")
+    printable = all(32 < ord(sign) < 127 for sign in url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not port_is_right or not printable:
+        msg = f"the address is `{url}`, expected one such as https://search.example/api"
+        raise ValueError(msg)
+    if "@" in parts.netloc:
+        msg = "the address has a password; name an environment variable with the header: `secrets: {Authorization: VARIABLE}`"
+        raise ValueError(msg)
+    plain = [name for name in headers if name.lower() in _SECRET_HEADERS]
+    if plain:
+        msg = f"the header `{plain[0]}` holds a secret; name an environment variable: `secrets: {{{plain[0]}: VARIABLE}}`"
+        raise ValueError(msg)
+
+
+def _read_secret(header: str, variable: str) -> str:
+    try:
+        secret = read_secret(variable)
+    except BadProtocol as error:
+        raise StageFailed(error.message, hint=error.hint) from None
+    if not secret:
+        msg = f"the environment variable {variable}, named for the header `{header}`, is not set"
+        raise StageFailed(msg)
+    return secret

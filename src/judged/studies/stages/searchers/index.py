@@ -84,7 +84,7 @@ class VectorIndex(SearchSpec, tag="index", frozen=True, kw_only=True):
             for start in range(0, len(rows), BATCH):
                 ids = np.arange(start, min(start + BATCH, len(rows)))
                 engine.insert(ids, rows[ids], {})
-                workshop.progress(f"inserting into {kind.name}", int(ids[-1]) + 1, len(rows))
+                workshop.progress(int(ids[-1]) + 1, len(rows), f"inserting into {kind.name}")
             engine.finish()
             searcher = _IndexSearcher(workshop, vectors, rows, engine, self.metric, asked)
             searcher.open(1)

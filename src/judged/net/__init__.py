@@ -1,0 +1,1 @@
+"""One HTTP and LLM client: pooled connections, deadlines, bounded answers, retries, hidden secrets, a budget."""
