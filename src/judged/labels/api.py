@@ -10,11 +10,11 @@ from typing import Any
 
 from judged.errors import BadProtocol, JudgedError
 from judged.io.texts import TextSource
-from judged.labels.cache import Answer, Cache, Past
+from judged.labels.cache import Answer, LabelCache, Past, lock_cache
 from judged.labels.pool import Item, Judged, Pool, PoolOptions, PoolSource, build_pool
 from judged.labels.prompt import Labeller, Question, make_questions
 from judged.labels.result import Labelling
-from judged.labels.run import Job, cache_lock
+from judged.labels.run import Job
 from judged.net.budget import Budget, Prices
 from judged.net.llm import ChatClient, Endpoint
 from judged.problem import Note
@@ -107,11 +107,11 @@ def label_pool(
     questions, keys = make_questions(pool.items, labeller)
     money = budget or Budget()
 
-    def report_wait() -> None:
+    def report_wait(holder: str) -> None:
         if progress is not None:
-            progress(0, None, f"waiting for another job that uses {cache}")
+            progress(0, None, f"waiting for another job that uses {cache}: {holder}")
 
-    with Cache(cache) as answers, cache_lock(cache, report_wait):
+    with LabelCache(cache) as answers, lock_cache(cache, report_wait):
         before = answers.find(questions, labeller.prompt.scale)
         known = {key for key, past in before.items() if past.answer.grade is not None or not retry_failed}
         remaining = {key: question for key, question in questions.items() if key not in known}
@@ -157,7 +157,7 @@ def _run_job(
     questions: Mapping[bytes, Question],
     labeller: Labeller,
     endpoint: Endpoint,
-    cache: Cache,
+    cache: LabelCache,
     budget: Budget,
     progress: Progress | None,
 ) -> _Outcome:

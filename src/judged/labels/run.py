@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager, contextmanager
-from pathlib import Path
-from time import monotonic, sleep
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from time import monotonic
 from typing import TypeVar
 
-from judged.errors import EndpointFailed, Unreadable
+from judged.errors import EndpointFailed
 from judged.labels.answer import Verdict, find_grade_mass, read_answer
-from judged.labels.cache import Answer, Cache
+from judged.labels.cache import Answer, LabelCache
 from judged.labels.prompt import Labeller, Question, estimate_tokens
 from judged.net.budget import Budget
 from judged.net.llm import ChatClient, Reply
@@ -21,8 +19,6 @@ from judged.progress import Progress
 
 T = TypeVar("T")
 
-LOCK_INTERVAL = 0.5
-"""Seconds between two attempts to lock a cache that another job uses."""
 NO_ANSWER, REJECTED = "no answer", "refused by the endpoint"
 """Why a question has no answer: only failures came back, or the endpoint rejects it, such as a text too long."""
 MAX_SILENT = 10
@@ -101,7 +97,7 @@ class Job:
         client: ChatClient,
         labeller: Labeller,
         *,
-        cache: Cache,
+        cache: LabelCache,
         budget: Budget,
         progress: Progress | None = None,
     ) -> None:
@@ -276,36 +272,3 @@ class Job:
         parts += [f"{self._failed:,} failed"] if self._failed else []
         parts += [f"{self._retries:,} retries (last: {self._problem})"] if self._retries else []
         self._progress(self._done, self._total, ", ".join(parts))
-
-
-@contextmanager
-def cache_lock(cache: str | Path | None, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock of a cache, so that two jobs do not pay for the same questions; call `on_wait` while waiting.
-
-    The lock is SQLite's, on an empty file beside the cache: it works wherever the cache does and ends with the
-    process, however that ends. The cache itself stays readable.
-    """
-    if cache is None:
-        yield
-        return
-    with ExitStack() as stack:
-        try:
-            lock = sqlite3.connect(f"{cache}-job", timeout=0, isolation_level=None)
-            stack.callback(lock.close)
-            while not _try_lock(lock):
-                on_wait()
-                sleep(LOCK_INTERVAL)
-        except sqlite3.Error as error:
-            msg = f"{cache} cannot be locked against other jobs: {error}"
-            raise Unreadable(msg, hint="name another file with `--cache`") from None
-        yield
-
-
-def _try_lock(lock: sqlite3.Connection) -> bool:
-    try:
-        lock.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-            return False
-        raise
-    return True
