@@ -19,8 +19,10 @@ from judged.io.sniff import Kind as Role
 from judged.io.table import open_path
 from judged.io.trec import read_line_text
 from judged.io.write import write_file
-from judged.kernels.scan.rows import RETURN, ROW
+from judged.kernels.scan.order import sort_results
+from judged.kernels.scan.rows import RETURN
 from judged.kernels.scan.strings import Buffer, Strings
+from judged.kernels.scan.text import ROW
 from judged.tables.inputs import JudgmentsLike, RunLike
 from judged.tables.schema import SCHEMAS
 from judged.wording import counted
@@ -227,9 +229,7 @@ def _renumber(text: bytes, columns: int, changes: Changes) -> bytes:
 
 def _rank(batch: Batch) -> Ints:
     """Return the rank of every row in its query."""
-    score = -batch.compared.astype(np.float64)
-    documents = [~key for key in (batch.document.length.astype(np.uint64), *batch.document.sort_keys()[::-1])]
-    order = np.lexsort((*documents, score, batch.block))
+    order = sort_results(batch.block, batch.compared.astype(np.float64), batch.document)
     right = np.empty(len(order), dtype=np.int64)
     right[order] = np.arange(1, len(order) + 1) - np.repeat(batch.starts, batch.lengths)
     return right

@@ -19,7 +19,8 @@ from judged.io.read import read_judgments, read_run
 from judged.io.sniff import Kind as Role
 from judged.io.table import RawTable, check, is_frame, open_path, read_file, read_raw
 from judged.io.trec import read_line_text, refuse_run
-from judged.kernels.scan.rows import BLANK, COMMENT, RETURN, ROW, SHORT
+from judged.kernels.scan.rows import RETURN
+from judged.kernels.scan.text import BLANK, COMMENT, ROW, SHORT
 from judged.problem import Place
 from judged.tables.columns import one_array, to_arrow, to_numpy, to_strings
 from judged.tables.judgments import Judgments, add_bad_weights, check_intents

@@ -9,9 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judged.arrays import Flags, Floats, Ints
+from judged.arrays import Floats, Ints
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.scan.align import RULES, JudgedIndex, align_columns
+from judged.kernels.scan.align import RULES
+from judged.kernels.scan.order import sort_results
+from judged.kernels.scan.strings import Strings
 from judged.kernels.segments import segment_ids
 from judged.kernels.ties import Arrangements, arrange
 from judged.measures.measure import Measure
@@ -76,10 +78,12 @@ def list_results(
     retrieved = np.bincount(query[(query >= 0) & ranked], minlength=len(wanted))
     if protocol.depth is not None:
         retrieved = np.minimum(retrieved, protocol.depth)
-    kept = _keep_first(query, score, ranked, limit)
-    order = _order_exactly(source, kept, query, wanted, protocol)
-    place = _count_from_first(query[order])
-    order = order[place < limit]
+    rows = np.flatnonzero((query >= 0) & ranked)
+    names = Strings.from_offsets(*to_bytes(source.document))[rows]
+    # the rule `expected` has no order, so that the first one is shown
+    rule = RULES.index(protocol.ties) if protocol.ties in RULES else 0
+    order = rows[sort_results(query[rows], score[rows], names, rule)]
+    order = order[_count_from_first(query[order]) < limit]
     counts = np.bincount(query[order], minlength=len(wanted))
     offset = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     documents = tuple(source.document.take(to_arrow(order)).to_pylist())
@@ -104,36 +108,6 @@ def _find_grades(judgments: Judgments, wanted: pa.Array, query: Ints, document: 
     match = (judged[order][at] == key) & (query >= 0) & (number >= 0)
     grades: Floats = np.where(match, judgments.grades[order][at], np.nan)
     return grades
-
-
-def _keep_first(query: Ints, score: Floats, ranked: Flags, depth: int) -> Ints:
-    """Return the rows that may be among the first `depth` of their query, those tied with the last included."""
-    rows = np.flatnonzero((query >= 0) & ranked)
-    order = rows[np.lexsort((-score[rows], query[rows]))]
-    place = _count_from_first(query[order])
-    last = np.full(int(query.max(initial=-1)) + 2, -np.inf)
-    at = place == depth - 1
-    last[query[order][at]] = score[order][at]
-    kept: Ints = np.sort(order[score[order] >= last[query[order]]])
-    return kept
-
-
-def _order_exactly(source: Columns, kept: Ints, query: Ints, wanted: pa.Array, protocol: Protocol) -> Ints:
-    """Return the rows by query and rank, ranked by the kernel that scores, as if every one of them were judged."""
-    if not len(kept):
-        return kept
-    by_query = kept[np.argsort(query[kept], kind="stable")]
-    rows = np.concatenate(([0], np.cumsum(np.bincount(query[kept], minlength=len(wanted))))).astype(np.int64)
-    names = source.document.take(to_arrow(by_query))
-    index = JudgedIndex(*to_bytes(wanted), *to_bytes(names), rows)
-    ties = protocol.ties if protocol.ties in RULES else RULES[0]  # `expected` has no order: show one
-    single = protocol.precision == "float32" and protocol.order == "score"
-    query_bytes, names_bytes = (
-        to_bytes(column.take(to_arrow(kept))) for column in (source.query, source.document)
-    )
-    found = align_columns(index, query_bytes, names_bytes, source.score[kept], ties=ties, single=single)
-    order: Ints = by_query[found.row]
-    return order
 
 
 def _count_from_first(group: Ints) -> Ints:

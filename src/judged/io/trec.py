@@ -376,7 +376,8 @@ def _read_stretch(text: NDArray[np.uint8], begin: int, layout: Layout) -> tuple[
     lines = split_lines(text, layout.columns)
     ids = [_to_binary(lines.columns[place]) for _, place in layout.ids]
     value, sound = parse_numbers(lines.columns[layout.number[1]])
-    return *ids, value, sound, lines.begin + begin, lines.short + begin, lines.short_count, lines.wide
+    begins = lines.begins + begin
+    return *ids, value, sound, begins[lines.row], begins[lines.short], lines.counts[lines.short], lines.wide
 
 
 def _to_binary(strings: Strings) -> pa.Array:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.arrays import Bytes, Flags, Floats, Ints
+from judged.kernels.scan.order import AS_GIVEN, DESCENDING, make_tie_keys
 from judged.kernels.scan.strings import Keys, Strings
 from judged.kernels.scan.text import parse_numbers, split_lines
 
@@ -24,7 +25,6 @@ KINDS = ("few-columns", "not-a-number", "score-nan", "repeated-document")
 FEW_COLUMNS, NOT_NUMBER, NAN, REPEATED = range(4)
 KEPT = 1000
 """The number of problems of a kind that one scan records; all are counted."""
-DESCENDING, ASCENDING, AS_GIVEN = range(3)
 
 
 def _empty() -> Ints:
@@ -106,12 +106,17 @@ def scan_text(index: Index, text: Bytes, ranges: Ints, *, query: int | None, rul
     score, good = parse_numbers(token)
     nan = good & np.isnan(score)
     faults = [
-        _make_faults(FEW_COLUMNS, stretch.place(lines.short), lines.short_count),
+        _make_faults(FEW_COLUMNS, stretch.place(lines.begins[lines.short]), lines.counts[lines.short]),
         _make_faults(NOT_NUMBER, stretch.place(token.start[~good]), token.length[~good]),
         _make_faults(NAN, stretch.place(token.start[nan]), token.length[nan]),
     ]
     rows = _Rows(
-        head, document, score, good & ~nan, stretch.place(lines.begin), stretch.place(document.start)
+        head,
+        document,
+        score,
+        good & ~nan,
+        stretch.place(lines.begins[lines.row]),
+        stretch.place(document.start),
     )
     return _scan_rows(index, rows, faults, ranges, lines.wide, query=query, rule=rule, single=single)
 
@@ -276,12 +281,7 @@ def _differs(values: NDArray[Any]) -> Flags:
 
 def _order_ties(document: Strings, group: Ints, rule: int) -> Ints:
     """Count for every document the documents of its group before it under the tie rule."""
-    keys: list[NDArray[np.uint64]] = []
-    if rule != AS_GIVEN:
-        keys = [document.length.astype(np.uint64), *document.sort_keys()[::-1]]
-    if rule == DESCENDING:
-        keys = [~key for key in keys]
-    order = np.lexsort((*keys, group.astype(np.uint64)))
+    order = np.lexsort((*make_tie_keys(document, rule), group))
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order)) - np.searchsorted(group[order], group[order])
     return place
