@@ -36,11 +36,8 @@ class _HnswLibrary(Engine):
     query_settings = GRAPH_QUERY
     ef_attribute: ClassVar[str] = "ef"
     """The attribute of the library's index that holds `ef`."""
-
-    def create(self, spec: IndexSpec, settings: Settings) -> None:
-        """Make an empty graph."""
-        self._threads = spec.threads
-        self._index = self._make(spec, settings)
+    _index: Any
+    _threads: int
 
     def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
         """Set `ef`, and return a search."""
@@ -51,9 +48,6 @@ class _HnswLibrary(Engine):
         """Return what the graph holds."""
         index = self._index
         return {"M": index.M, "ef_construction": index.ef_construction, "ef": index.ef}
-
-    def _make(self, spec: IndexSpec, settings: Settings) -> Any:
-        raise NotImplementedError
 
     def _search(self, k: int, filter: Filter | None) -> Search:  # noqa: A002
         raise NotImplementedError
@@ -67,8 +61,15 @@ class Hnswlib(_HnswLibrary):
     extra = "hnswlib"
     packages = ("hnswlib",)
     capabilities = Capabilities(filters=True, deletes=True)
-    _ids: NDArray[np.int64]
-    _deleted: int
+
+    def create(self, spec: IndexSpec, settings: Settings) -> None:
+        """Make an empty graph."""
+        # for cosine distance vectors have length 1, so that the inner product orders them
+        space = "l2" if spec.metric == "l2" else "ip"
+        self._index = self.load("hnswlib").Index(space=space, dim=spec.dimensions)
+        self._index.init_index(max_elements=spec.capacity, allow_replace_deleted=True, **settings)
+        self._threads, self._deleted = spec.threads, 0
+        self._ids = np.empty(0, dtype=np.int64)
 
     def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
         """Add vectors, in the places of deleted ones first.
@@ -94,15 +95,6 @@ class Hnswlib(_HnswLibrary):
             self._index.mark_deleted(labels[number])
         self._deleted += len(ids)
 
-    def _make(self, spec: IndexSpec, settings: Settings) -> Any:
-        # for cosine distance vectors have length 1, so that the inner product orders them
-        space = "l2" if spec.metric == "l2" else "ip"
-        index = self.load("hnswlib").Index(space=space, dim=spec.dimensions)
-        index.init_index(max_elements=spec.capacity, allow_replace_deleted=True, **settings)
-        self._ids = np.empty(0, dtype=np.int64)
-        self._deleted = 0
-        return index
-
     def _search(self, k: int, filter: Filter | None) -> Search:  # noqa: A002
         search, threads, ids = self._index.knn_query, self._threads, self._ids
         if filter is None:
@@ -127,6 +119,17 @@ class Usearch(_HnswLibrary):
     }
     ef_attribute = "expansion_search"
 
+    def create(self, spec: IndexSpec, settings: Settings) -> None:
+        """Make an empty graph."""
+        self._threads, self._bits = spec.threads, spec.metric == "hamming"
+        self._index = self.load("usearch.index").Index(
+            ndim=spec.dimensions,
+            metric={"l2": "l2sq", "cosine": "cos"}.get(spec.metric, spec.metric),
+            dtype="b1" if self._bits else settings["dtype"],
+            connectivity=settings["M"],
+            expansion_add=settings["ef_construction"],
+        )
+
     def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
         """Add the vectors."""
         del attributes
@@ -143,16 +146,6 @@ class Usearch(_HnswLibrary):
         built = {"M": index.connectivity, "ef_construction": index.expansion_add, "dtype": stored}
         return {**built, "ef": index.expansion_search}
 
-    def _make(self, spec: IndexSpec, settings: Settings) -> Any:
-        self._bits = spec.metric == "hamming"
-        return self.load("usearch.index").Index(
-            ndim=spec.dimensions,
-            metric={"l2": "l2sq", "cosine": "cos"}.get(spec.metric, spec.metric),
-            dtype="b1" if self._bits else settings["dtype"],
-            connectivity=settings["M"],
-            expansion_add=settings["ef_construction"],
-        )
-
     def _search(self, k: int, filter: Filter | None) -> Search:  # noqa: A002
         del filter
         search, threads = self._index.search, self._threads
@@ -168,6 +161,15 @@ class Voyager(_HnswLibrary):
     packages = ("voyager",)
     capabilities = Capabilities(deletes=True)
 
+    def create(self, spec: IndexSpec, settings: Settings) -> None:
+        """Make an empty graph."""
+        library, self._threads = self.load("voyager"), spec.threads
+        spaces = {"l2": "Euclidean", "ip": "InnerProduct", "cosine": "Cosine"}
+        space = getattr(library.Space, spaces[spec.metric])
+        self._index = library.Index(
+            space, num_dimensions=spec.dimensions, max_elements=spec.capacity, **settings
+        )
+
     def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
         """Add the vectors; one that was deleted is unmarked and given its new value."""
         del attributes
@@ -177,12 +179,6 @@ class Voyager(_HnswLibrary):
         """Mark the vectors as deleted."""
         for number in ids.tolist():
             self._index.mark_deleted(number)
-
-    def _make(self, spec: IndexSpec, settings: Settings) -> Any:
-        library = self.load("voyager")
-        spaces = {"l2": "Euclidean", "ip": "InnerProduct", "cosine": "Cosine"}
-        space = getattr(library.Space, spaces[spec.metric])
-        return library.Index(space, num_dimensions=spec.dimensions, max_elements=spec.capacity, **settings)
 
     def _search(self, k: int, filter: Filter | None) -> Search:  # noqa: A002
         del filter
