@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from judged.arrays import Floats, Ints
-from judged.kernels.ranked.ranking import Ranking
+from judged.explanation.ranked_list import CELLS, cut_lists
 from judged.kernels.scan.align import RULES
 from judged.kernels.scan.order import sort_results
 from judged.kernels.scan.strings import Strings
 from judged.kernels.segments import segment_ids
-from judged.kernels.ties import Arrangements, arrange
 from judged.measures.measure import Measure
 from judged.protocol import Protocol
 from judged.scoring.align import RankedAlignment
@@ -23,9 +22,6 @@ from judged.scoring.locate import apply_run_conventions
 from judged.tables.columns import to_arrow, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Run
-
-CELLS = 1_000_000
-"""The number of judged documents in the cuts computed at once, which bounds the memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,21 +129,10 @@ def first_contributions(
     batch = np.cumsum(held * (depth + 1)) // CELLS
     for first in np.flatnonzero(np.diff(batch, prepend=-1)).tolist():
         last = int(np.searchsorted(batch, batch[first], side="right"))
-        cuts = _cut_lists(view, np.arange(first, last), depth)
+        queries, cut = np.arange(first, last), np.arange(depth + 1)
+        cuts = cut_lists(view, np.repeat(queries, depth + 1), np.tile(cut, len(queries)))
         for measure in measures:
             if not measure.text:
                 values = measure.per_query(cuts).astype(np.float64).reshape(last - first, depth + 1)
                 found[str(measure)].append(np.diff(values, axis=1))
     return {name: np.concatenate(parts) if parts else np.zeros((0, depth)) for name, parts in found.items()}
-
-
-def _cut_lists(view: Ranking, queries: Ints, depth: int) -> Ranking:
-    """Return the lists of the queries cut after 0, 1, …, `depth` results, every cut as a query of its own."""
-    cut = np.tile(np.arange(depth + 1), len(queries))
-    query = np.repeat(queries, depth + 1)
-    held = view.count_down_to(query, np.minimum(cut, view.retrieved[query]))
-    offset = np.concatenate(([0], np.cumsum(held))).astype(np.int64)
-    hit = np.arange(int(offset[-1])) - np.repeat(offset[:-1], held) + np.repeat(view.offset[query], held)
-    lists = Arrangements(query, hit, view.rank[hit], offset)
-    cuts = arrange(view, lists)
-    return replace(cuts, retrieved=np.minimum(cut, view.retrieved[query]))
