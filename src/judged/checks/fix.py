@@ -11,7 +11,6 @@ import numpy as np
 
 from judged.arrays import Bytes, Flags, Floats, Ints
 from judged.checks.batch import COLUMNS, Batch, Stretch, cut_text
-from judged.checks.queries import find_repeats
 from judged.checks.rows import find_not_utf8
 from judged.errors import BadInput, JudgedError
 from judged.io.open import BOM, File, is_file
@@ -185,7 +184,7 @@ def _group_by_query(text: Bytes, columns: int, changes: Changes) -> Bytes:
 
 def _drop_duplicates(text: Bytes, stretch: Stretch, policy: Policy, changes: Changes) -> bytes:
     """Return the lines without repeated documents, under the policy."""
-    again, first = find_repeats(stretch.batch)
+    again, first = stretch.batch.repeats
     if len(again) == 0:
         return text.tobytes()
     dropped = _choose_dropped(again, first, stretch.rows.value, policy)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.arrays import Flags, Floats, Ints, Words
+from judged.arrays import Floats, Ints, Words
 from judged.checks.batch import Batch, decode_id
 from judged.checks.kinds import declare
 from judged.checks.result import Findings
-from judged.kernels.scan.strings import Keys, distinct
+from judged.kernels.scan.strings import Keys, distinct, is_among
 from judged.problem import Place
 
 FEWEST_DOCUMENTS = 3
@@ -63,7 +63,7 @@ def check_queries(batch: Batch, findings: Findings) -> None:
     """Add what is wrong within the queries of a batch, where every row is valid."""
     if len(batch) == 0:
         return
-    again, first = find_repeats(batch)
+    again, first = batch.repeats
     if findings.role == "judgments":
         _check_judged_again(batch, again, first, findings)
         return
@@ -78,27 +78,6 @@ def check_queries(batch: Batch, findings: Findings) -> None:
     _check_ties(batch, findings)
     if batch.rank is not None:
         _check_ranks(batch, batch.rank, findings)
-
-
-def find_repeats(batch: Batch) -> tuple[Ints, Ints]:
-    """Return rows whose query (and intent) had their document before, ascending, and the row that had it first."""
-    keys = batch.identity
-    ordered = np.sort(keys)
-    twice = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
-    if len(twice) == 0:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    rows = np.flatnonzero(_is_among(keys, twice))
-    order = rows[np.argsort(keys[rows], kind="stable")]
-    later, earlier = order[1:], order[:-1]
-    same = (keys[later] == keys[earlier]) & (batch.block[later] == batch.block[earlier])
-    same &= batch.document[later].equals(batch.document[earlier])
-    if batch.intent is not None:
-        same &= batch.intent[later].equals(batch.intent[earlier])
-    chain = np.cumsum(np.concatenate(([True], ~same)))
-    first = order[np.flatnonzero(np.concatenate(([True], ~same)))][chain - 1]
-    again = np.flatnonzero(np.concatenate(([False], same)))
-    again = again[np.argsort(order[again])]
-    return order[again], first[again]
 
 
 def _check_judged_again(batch: Batch, again: Ints, first: Ints, findings: Findings) -> None:
@@ -135,7 +114,7 @@ def _check_ties(batch: Batch, findings: Findings) -> None:
     if not findings.wants(TIED_SCORES, int(batch.number.min())):
         findings.counts[TIED_SCORES] += int(tied.sum())
         return
-    which = np.flatnonzero(_is_among(keys, distinct(ordered[tied])))
+    which = np.flatnonzero(is_among(keys, distinct(ordered[tied])))
     findings.add(
         TIED_SCORES,
         batch.number[which],
@@ -197,13 +176,6 @@ def _to_ordered_bits(score: NDArray[np.float32]) -> Words:
     bits = score.view(np.uint32)
     negative = bits >> np.uint32(31) == 1
     return np.where(negative, ~bits, bits | np.uint32(0x80000000)).astype(np.uint64)
-
-
-def _is_among(keys: Words, wanted: Words) -> Flags:
-    """Return which keys are in the sorted array `wanted`."""
-    at = np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)
-    found: Flags = wanted[at] == keys
-    return found
 
 
 class Grades:
