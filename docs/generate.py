@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from click.testing import CliRunner
 
-from judged.checks.kinds import KINDS
+from judged.checks.kinds import list_kinds
 from judged.cli.main import COMMANDS, EXIT_CODES, judged
 from judged.index.engine import ENGINES, Engine
 from judged.profiles.profile import PROFILES
@@ -127,7 +127,7 @@ def list_findings() -> str:
     """Return the page of everything that lint reports."""
     rows = [
         f"| `{kind.code}` | {kind.severity} | {kind.counted} | {kind.explanation} |"
-        for kind in KINDS.values()
+        for kind in list_kinds().values()
     ]
     parts = [
         f"{HEAD}# Findings of lint",

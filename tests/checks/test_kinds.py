@@ -8,7 +8,7 @@ import pytest
 
 import judged
 from checks.cases import CASES, QRELS, RUN, Case
-from judged.checks.kinds import KINDS
+from judged.checks.kinds import MODULES, declare, list_kinds
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,11 +39,25 @@ def test_no_kind_is_forgotten() -> None:
     page = (ROOT / "docs" / "reference" / "lint.md").read_text(encoding="utf-8")
     rows = [
         f"| `{kind.code}` | {kind.severity} | {kind.counted} | {kind.explanation} |"
-        for kind in KINDS.values()
+        for kind in list_kinds().values()
     ]
 
-    assert {case.kind for case in CASES} == set(KINDS)
+    assert {case.kind for case in CASES} == set(list_kinds())
     assert [row for row in rows if row not in page] == []
+
+
+def test_every_module_that_declares_a_kind_is_listed() -> None:
+    """A kind in a module that is not listed would be missing from a saved report that is loaded again."""
+    folder = ROOT / "src" / "judged" / "checks"
+    declaring = {path.stem for path in folder.glob("*.py") if "= declare(" in path.read_text("utf-8")}
+
+    assert declaring == set(MODULES)
+
+
+def test_a_code_is_declared_once() -> None:
+    """Two checks with one code would be counted together."""
+    with pytest.raises(ValueError, match="two kinds of findings have the code `tied-scores`"):
+        declare("tied-scores", "warning", "rows", "The document shares its score.")
 
 
 def test_a_document_judged_twice_is_reported_apart_by_its_grades() -> None:

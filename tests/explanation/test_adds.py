@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import judged
-from judged.explanation.ranked_list import cut_values, make_prefixes, select_query, with_every_result
+from judged.explanation.ranked_list import cut_lists, cut_values, select_query, with_every_result
 from judged.kernels.ranked.ranking import Ranking
 from judged.measures.families import MEASURES
 from support.strategies import Query, queries, variants, view
@@ -53,7 +53,8 @@ def test_many_cuts_at_once_are_the_same_as_one_by_one(query: Query, data: st.Dat
     """Blocks of cuts are put together without a seam."""
     whole = view([query])
     first = data.draw(st.integers(0, len(query.found)))
-    some: Ranking = make_prefixes(whole, 0, first, len(query.found))
+    cuts = np.arange(first, len(query.found) + 1)
+    some: Ranking = cut_lists(whole, np.zeros_like(cuts), cuts)
 
     assert some.retrieved.tolist() == list(range(first, len(query.found) + 1))
     assert select_query(some, 0).rank.tolist() == [rank for rank in whole.rank.tolist() if rank <= first]

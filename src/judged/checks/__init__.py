@@ -1,1 +1,1 @@
-"""What is wrong, or merely notable, with judgments and runs: found, counted, placed, and put right in a copy."""
+"""Lint judgments and runs: find, count and locate problems, and write a fixed copy."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from judged.arrays import Bytes, Flags, Floats, Ints, Words
 from judged.io.sniff import Kind as Role
 from judged.kernels.scan.rows import JUDGMENTS, RUN, Rows, read_rows
-from judged.kernels.scan.strings import Strings, fold, mix
+from judged.kernels.scan.strings import Strings, find_repeats, fold, mix
 from judged.kernels.scan.text import find_line_end
 from judged.tables.columns import to_bytes
 
@@ -101,6 +101,12 @@ class Batch:
             return self.keys
         with np.errstate(over="ignore"):
             return mix(self.keys) ^ self.intent.hashes
+
+    @property
+    def repeats(self) -> tuple[Ints, Ints]:
+        """The rows whose query (and intent) had their document before, ascending, and the row that had it first."""
+        intent = () if self.intent is None else (self.intent,)
+        return find_repeats(self.identity, self.block, self.document, *intent)
 
     @property
     def second(self) -> Strings | None:

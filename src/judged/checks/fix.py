@@ -11,7 +11,6 @@ import numpy as np
 
 from judged.arrays import Bytes, Flags, Floats, Ints
 from judged.checks.batch import COLUMNS, Batch, Stretch, cut_text
-from judged.checks.queries import find_repeats
 from judged.checks.rows import find_not_utf8
 from judged.errors import BadInput, JudgedError
 from judged.io.open import BOM, File, is_file
@@ -19,8 +18,10 @@ from judged.io.sniff import Kind as Role
 from judged.io.table import open_path
 from judged.io.trec import read_line_text
 from judged.io.write import write_file
-from judged.kernels.scan.rows import RETURN, ROW
+from judged.kernels.scan.order import sort_results
+from judged.kernels.scan.rows import RETURN
 from judged.kernels.scan.strings import Buffer, Strings
+from judged.kernels.scan.text import ROW
 from judged.tables.inputs import JudgmentsLike, RunLike
 from judged.tables.schema import SCHEMAS
 from judged.wording import counted
@@ -183,7 +184,7 @@ def _group_by_query(text: Bytes, columns: int, changes: Changes) -> Bytes:
 
 def _drop_duplicates(text: Bytes, stretch: Stretch, policy: Policy, changes: Changes) -> bytes:
     """Return the lines without repeated documents, under the policy."""
-    again, first = find_repeats(stretch.batch)
+    again, first = stretch.batch.repeats
     if len(again) == 0:
         return text.tobytes()
     dropped = _choose_dropped(again, first, stretch.rows.value, policy)
@@ -227,9 +228,7 @@ def _renumber(text: bytes, columns: int, changes: Changes) -> bytes:
 
 def _rank(batch: Batch) -> Ints:
     """Return the rank of every row in its query."""
-    score = -batch.compared.astype(np.float64)
-    documents = [~key for key in (batch.document.length.astype(np.uint64), *batch.document.sort_keys()[::-1])]
-    order = np.lexsort((*documents, score, batch.block))
+    order = sort_results(batch.block, batch.compared.astype(np.float64), batch.document)
     right = np.empty(len(order), dtype=np.int64)
     right[order] = np.arange(1, len(order) + 1) - np.repeat(batch.starts, batch.lengths)
     return right

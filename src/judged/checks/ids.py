@@ -15,9 +15,28 @@ import numpy as np
 
 from judged.arrays import Ints, Words
 from judged.checks.batch import Batch
+from judged.checks.kinds import Kind, declare
 from judged.checks.sources import Source
 from judged.kernels.scan.strings import LEFT, PLAIN, Keys, Strings, distinct
 
+IDS_CASE = declare(
+    "ids-case",
+    "warning",
+    "ids",
+    "The id differs only by case from another, so the two do not match.",
+)
+IDS_WHITE_SPACE = declare(
+    "ids-white-space",
+    "warning",
+    "ids",
+    "The id differs only by white space at its ends from another, so the two do not match.",
+)
+IDS_UNICODE = declare(
+    "ids-unicode",
+    "warning",
+    "ids",
+    "The id differs only by its Unicode form (NFKC) from another, so the two do not match.",
+)
 _INVISIBLE = "\u200b\u2060\ufeff"
 
 
@@ -30,12 +49,12 @@ def fold_text(text: str) -> str:
     return unicodedata.normalize("NFKC", _strip(text)).strip().casefold()
 
 
-def name_difference(one: str, other: str) -> str:
+def name_difference(one: str, other: str) -> Kind:
     """Return the kind of difference between two ids with one folded form: the last step that makes them equal."""
     if _strip(one) == _strip(other):
-        return "ids-white-space"
+        return IDS_WHITE_SPACE
     forms = {unicodedata.normalize("NFKC", _strip(text)).strip() for text in (one, other)}
-    return "ids-unicode" if len(forms) == 1 else "ids-case"
+    return IDS_UNICODE if len(forms) == 1 else IDS_CASE
 
 
 def _strip(text: str) -> str:
@@ -178,8 +197,8 @@ def _add_alike(source: Source, groups: Iterable[Sequence[_Id]], what: str) -> No
                 continue
             place = other.source.findings.locate(other.number)
             message = f"{what} {_quote(mine.text)} nearly matches {_quote(other.text)} at {place}"
-            code = name_difference(mine.text, other.text)
-            source.findings.add_one(code, mine.number, message)
+            kind = name_difference(mine.text, other.text)
+            source.findings.add(kind, np.array([mine.number]), lambda _, message=message: message)  # type: ignore[misc]
 
 
 def _quote(text: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from judged.arrays import Flags, Words
 from judged.checks.batch import Batch, join_batches
 from judged.checks.ids import Documents, check_documents, check_query_ids
+from judged.checks.kinds import declare
 from judged.checks.queries import Grades, Inversion, check_queries
 from judged.checks.result import FileReport, Findings, LintReport
 from judged.checks.rows import Blocks, Intents, Tags, check_rows
@@ -22,6 +23,32 @@ from judged.problem import Place
 from judged.progress import Progress
 from judged.result import Provenance, observe_files
 from judged.tables.inputs import JudgmentsLike, RunLike
+
+UNREADABLE = declare(
+    "unreadable", "error", "files", "The file cannot be read at all, or lacks a column that is needed."
+)
+EMPTY = declare("empty", "error", "files", "The judgments hold no row, so nothing can be scored.")
+PREFERENCES = declare(
+    "preferences",
+    "error",
+    "files",
+    "The file holds preferences, not judgments: `judged.read_preferences` reads them.",
+)
+RUN_AS_JUDGMENTS = declare(
+    "run-as-judgments",
+    "error",
+    "files",
+    "The file looks like a run, whose ranks would be taken for grades: six columns with a rank and a score.",
+)
+NO_SHARED_QUERY = declare(
+    "no-shared-query", "error", "files", "The run has results for no judged query, so nothing can be scored."
+)
+MISSING_QUERIES = declare(
+    "missing-queries", "warning", "queries", "The query is judged but has no results; it scores 0."
+)
+UNJUDGED_QUERIES = declare(
+    "unjudged-queries", "warning", "queries", "The query has results but no judgments; it is not scored."
+)
 
 
 def lint(
@@ -48,9 +75,9 @@ def lint(
     grades.close()
     if isinstance(judgments, Survey):
         _check_ids(judgments, None)
-        if judgments.rows == 0 and not judgments.findings.counts["empty"]:
+        if judgments.rows == 0 and not judgments.findings.counts[EMPTY]:
             place = Place(judgments.findings.file)
-            judgments.findings.add_at("empty", place, "holds no judgments")
+            judgments.findings.add_at(EMPTY, place, "holds no judgments")
     files = [_report(judgments)]
     for number, run in enumerate(sources, 1):
         if progress is not None:
@@ -80,7 +107,7 @@ def _list_sources(runs: Iterable[RunLike | Sequence[str | os.PathLike[str]]]) ->
 
 @dataclass
 class Survey:
-    """What reading a file once brought, beside its findings."""
+    """Data collected in one pass over a file, in addition to its findings."""
 
     source: Source
     rows: int = 0
@@ -101,11 +128,11 @@ def _survey(
         return _check_file(open_source(given, role, name=name, intents=intents), judged)
     except JudgedError as error:
         findings = Findings(given if isinstance(given, str) else name, role)
-        code = "preferences" if isinstance(error, HoldsPreferences) else "unreadable"
-        if isinstance(error, BadInput) and "run-as-judgments" in error.counts:
-            code = "run-as-judgments"
+        kind = PREFERENCES if isinstance(error, HoldsPreferences) else UNREADABLE
+        if isinstance(error, BadInput) and RUN_AS_JUDGMENTS.code in error.counts:
+            kind = RUN_AS_JUDGMENTS
         message = " ".join(str(error).partition("\n\nhint:")[0].split())
-        findings.add_at(code, Place(findings.file), message)
+        findings.add_at(kind, Place(findings.file), message)
         return findings.report(0)
 
 
@@ -161,16 +188,16 @@ def _check_queries_of_one_file(run: Survey, judgments: Survey) -> None:
     judged, retrieved = judgments.blocks.queries, run.blocks.queries
     if judged and judged.keys().isdisjoint(retrieved):
         message = f"none of the {len(judged):,} judged queries has results"
-        run.findings.add_at("no-shared-query", Place(run.findings.file), message)
+        run.findings.add_at(NO_SHARED_QUERY, Place(run.findings.file), message)
     for name, number in judged.items():
         if name not in retrieved:
             message = f"query `{name.decode(errors='backslashreplace')}` is judged and has no results"
             place = judgments.findings.locate(number)
             file = place.file or judgments.findings.file
-            run.findings.add_at("missing-queries", Place(file, place.line, place.row), message)
+            run.findings.add_at(MISSING_QUERIES, Place(file, place.line, place.row), message)
     extra = [(name, number) for name, number in retrieved.items() if name not in judged]
     run.findings.add(
-        "unjudged-queries",
+        UNJUDGED_QUERIES,
         np.array([number for _, number in extra], dtype=np.int64),
         lambda i: f"query `{extra[i][0].decode(errors='backslashreplace')}` is not judged",
     )

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.arrays import Flags, Floats, Ints, Words
+from judged.arrays import Floats, Ints, Words
 from judged.checks.batch import Batch, decode_id
+from judged.checks.kinds import declare
 from judged.checks.result import Findings
-from judged.kernels.scan.strings import Keys, distinct
+from judged.kernels.scan.strings import Keys, distinct, is_among
 from judged.problem import Place
 
 FEWEST_DOCUMENTS = 3
@@ -22,16 +23,52 @@ CORRELATION = -0.2
 """How far below 0 the mean correlation must be: in its standard errors, and at all."""
 
 
+REPEATED_DOCUMENT = declare(
+    "repeated-document",
+    "error",
+    "rows",
+    "The document is retrieved or judged again for the same query; if judged, with the same grade.",
+)
+CONFLICTING_GRADES = declare(
+    "conflicting-grades",
+    "error",
+    "rows",
+    "The document is judged again for the same query, with a different grade.",
+)
+INVERTED_GRADES = declare(
+    "inverted-grades",
+    "warning",
+    "queries",
+    "Documents with better grades have lower scores, far beyond chance: the grades may be inverted, or the scores may be distances.",
+)
+TIED_SCORES = declare(
+    "tied-scores",
+    "warning",
+    "rows",
+    "The document shares its score, as a 32-bit float, with another of its query: a tie rule decides.",
+)
+RANK_CONTRADICTS_SCORE = declare(
+    "rank-contradicts-score",
+    "warning",
+    "rows",
+    "In the order of the rank column the score rises here; scores decide the order, ranks are ignored.",
+)
+RANK_NOT_A_NUMBER = declare("rank-not-a-number", "warning", "rows", "The rank is not a number.")
+RANKS_FROM_ZERO = declare(
+    "ranks-from-zero", "warning", "queries", "The ranks of the query begin at 0, expected 1."
+)
+
+
 def check_queries(batch: Batch, findings: Findings) -> None:
     """Add what is wrong within the queries of a batch, where every row is valid."""
     if len(batch) == 0:
         return
-    again, first = find_repeats(batch)
+    again, first = batch.repeats
     if findings.role == "judgments":
         _check_judged_again(batch, again, first, findings)
         return
     findings.add(
-        "repeated-document",
+        REPEATED_DOCUMENT,
         batch.number[again],
         lambda i: (
             f"document `{decode_id(batch.document, int(again[i]))}` is retrieved again for query "
@@ -43,33 +80,12 @@ def check_queries(batch: Batch, findings: Findings) -> None:
         _check_ranks(batch, batch.rank, findings)
 
 
-def find_repeats(batch: Batch) -> tuple[Ints, Ints]:
-    """Return rows whose query (and intent) had their document before, ascending, and the row that had it first."""
-    keys = batch.identity
-    ordered = np.sort(keys)
-    twice = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
-    if len(twice) == 0:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    rows = np.flatnonzero(_is_among(keys, twice))
-    order = rows[np.argsort(keys[rows], kind="stable")]
-    later, earlier = order[1:], order[:-1]
-    same = (keys[later] == keys[earlier]) & (batch.block[later] == batch.block[earlier])
-    same &= batch.document[later].equals(batch.document[earlier])
-    if batch.intent is not None:
-        same &= batch.intent[later].equals(batch.intent[earlier])
-    chain = np.cumsum(np.concatenate(([True], ~same)))
-    first = order[np.flatnonzero(np.concatenate(([True], ~same)))][chain - 1]
-    again = np.flatnonzero(np.concatenate(([False], same)))
-    again = again[np.argsort(order[again])]
-    return order[again], first[again]
-
-
 def _check_judged_again(batch: Batch, again: Ints, first: Ints, findings: Findings) -> None:
     """Add documents judged again, those with the same grade and those with another."""
     if batch.intent is None and len(again) and (second := batch.second) is not None:
         findings.distinguished += int((~second[again].equals(second[first])).sum())
     same = batch.value[again] == batch.value[first]
-    for code, which in (("repeated-document", same), ("conflicting-grades", ~same)):
+    for kind, which in ((REPEATED_DOCUMENT, same), (CONFLICTING_GRADES, ~same)):
         later, earlier = again[which], first[which]
 
         def describe(i: int, later: Ints = later, earlier: Ints = earlier) -> str:
@@ -81,7 +97,7 @@ def _check_judged_again(batch: Batch, again: Ints, first: Ints, findings: Findin
                 f"{findings.locate(int(batch.number[before]))}"
             )
 
-        findings.add(code, batch.number[later], describe)
+        findings.add(kind, batch.number[later], describe)
 
 
 def _check_ties(batch: Batch, findings: Findings) -> None:
@@ -95,12 +111,12 @@ def _check_ties(batch: Batch, findings: Findings) -> None:
     tied = np.concatenate((equal, [False])) | np.concatenate(([False], equal))
     if not tied.any():
         return
-    if not findings.wants("tied-scores", int(batch.number.min())):
-        findings.add_count("tied-scores", int(tied.sum()))
+    if not findings.wants(TIED_SCORES, int(batch.number.min())):
+        findings.counts[TIED_SCORES] += int(tied.sum())
         return
-    which = np.flatnonzero(_is_among(keys, distinct(ordered[tied])))
+    which = np.flatnonzero(is_among(keys, distinct(ordered[tied])))
     findings.add(
-        "tied-scores",
+        TIED_SCORES,
         batch.number[which],
         lambda i: (
             f"document `{decode_id(batch.document, int(which[i]))}` of query "
@@ -112,16 +128,16 @@ def _check_ties(batch: Batch, findings: Findings) -> None:
 def _check_ranks(batch: Batch, rank: Floats, findings: Findings) -> None:
     """Add ranks that are no number, begin at 0, or contradict the scores."""
     bad = np.flatnonzero(np.isnan(rank))
-    findings.add("rank-not-a-number", batch.number[bad], lambda _: "the rank is not a number")
+    findings.add(RANK_NOT_A_NUMBER, batch.number[bad], lambda _: "the rank is not a number")
     zero = batch.starts[np.fmin.reduceat(rank, batch.starts) == 0]
     findings.add(
-        "ranks-from-zero",
+        RANKS_FROM_ZERO,
         batch.number[zero],
         lambda i: f"the ranks of query `{decode_id(batch.query, int(zero[i]))}` begin at 0",
     )
     later, earlier = _find_rises(batch, rank)
     findings.add(
-        "rank-contradicts-score",
+        RANK_CONTRADICTS_SCORE,
         batch.number[later],
         lambda i: (
             f"rank {rank[later[i]]:g} has score {batch.value[later[i]]:g}, and rank {rank[earlier[i]]:g} of the "
@@ -160,13 +176,6 @@ def _to_ordered_bits(score: NDArray[np.float32]) -> Words:
     bits = score.view(np.uint32)
     negative = bits >> np.uint32(31) == 1
     return np.where(negative, ~bits, bits | np.uint32(0x80000000)).astype(np.uint64)
-
-
-def _is_among(keys: Words, wanted: Words) -> Flags:
-    """Return which keys are in the sorted array `wanted`."""
-    at = np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)
-    found: Flags = wanted[at] == keys
-    return found
 
 
 class Grades:
@@ -233,7 +242,7 @@ class Inversion:
                 f"{-deviation:.1f} standard errors below 0"
             )
             negative = int((correlation < 0).sum())
-            findings.add_at("inverted-grades", Place(findings.file), message, count=negative)
+            findings.add_at(INVERTED_GRADES, Place(findings.file), message, count=negative)
 
     def _correlate(self) -> tuple[Floats, Floats]:
         """Return the correlation of score rank and grade of each query that counts, and its documents."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from judged.arrays import Ints
 from judged.blocks import Block, Display, Notes, Sentence, Table, Value
-from judged.checks.kinds import KINDS, Kind
+from judged.checks.kinds import Kind, list_kinds
 from judged.errors import BadInput
 from judged.io.sniff import Kind as Role
 from judged.problem import Locate, Note, Place, Problem, Problems, Severity
@@ -45,7 +45,7 @@ class Finding:
     @property
     def kind(self) -> Kind:
         """The kind, with its explanation."""
-        return KINDS[self.code]
+        return list_kinds()[self.code]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class LintReport(Result):
 
     def count(self, code: str) -> int:
         """Return how often a kind was found, over all files."""
-        kind = KINDS[code]
+        kind = list_kinds()[code]
         return sum(finding.count for _, finding in self if finding.code == kind.code)
 
     @property
@@ -175,92 +175,83 @@ class Findings:
         self.file = file
         self.role = role
         self.locate = locate or (lambda number: Place(file, line=number))
-        self.counts: Counter[str] = Counter()
+        self.counts: Counter[Kind] = Counter()
         self.distinguished = 0
         """Rows judged again that differ in the second column."""
-        self._kept: dict[str, list[tuple[int, Problem]]] = {}
+        self._kept: dict[Kind, list[tuple[int, Problem]]] = {}
 
-    def add(self, code: str, numbers: Ints, describe: Callable[[int], str]) -> None:
+    def add(self, kind: Kind, numbers: Ints, describe: Callable[[int], str]) -> None:
         """Add one kind at lines or rows of these numbers; `describe` words the element at an index."""
         if len(numbers) == 0:
             return
-        self.counts[code] += len(numbers)
+        self.counts[kind] += len(numbers)
         first = np.argsort(numbers, kind="stable")[:SHOWN]
         self._keep(
-            code,
+            kind,
             [
-                (int(numbers[i]), self._problem(code, self.locate(int(numbers[i])), describe(i)))
+                (int(numbers[i]), self._problem(kind, self.locate(int(numbers[i])), describe(i)))
                 for i in first.tolist()
-                if self.wants(code, int(numbers[i]))
+                if self.wants(kind, int(numbers[i]))
             ],
         )
 
-    def add_one(self, code: str, number: int, message: str) -> None:
-        """Add one thing at a line or row."""
-        self.add(code, np.array([number]), lambda _: message)
-
-    def add_count(self, code: str, count: int) -> None:
-        """Count what has been found beyond what `add` received."""
-        self.counts[code] += count
-
-    def add_at(self, code: str, place: Place, message: str, *, count: int = 1) -> None:
+    def add_at(self, kind: Kind, place: Place, message: str, *, count: int = 1) -> None:
         """Add something at a place of another file, or of the file as a whole."""
-        self.counts[code] += count
-        if len(self._kept.get(code, ())) < SHOWN:
-            self._keep(code, [(0, self._problem(code, place, message))])
+        self.counts[kind] += count
+        if len(self._kept.get(kind, ())) < SHOWN:
+            self._keep(kind, [(0, self._problem(kind, place, message))])
 
     def add_problems(self, problems: Problems | BadInput) -> None:
         """Add what a reader has found, or refused."""
-        found = list(problems.problems if isinstance(problems, BadInput) else problems)
+        found, kinds = list(problems.problems if isinstance(problems, BadInput) else problems), list_kinds()
         for code, count in problems.counts.items():
-            known = code if code in KINDS else "unreadable"
-            self.counts[known] += count
+            kind = kinds.get(code, kinds["unreadable"])
+            self.counts[kind] += count
             first = [problem for problem in found if problem.code == code][:SHOWN]
             self._keep(
-                known,
+                kind,
                 [
-                    (at, self._problem(known, problem.place, problem.message))
+                    (at, self._problem(kind, problem.place, problem.message))
                     for at, problem in enumerate(first)
                 ],
             )
 
-    def wants(self, code: str, number: int) -> bool:
+    def wants(self, kind: Kind, number: int) -> bool:
         """Return whether a place at this line or later could still be one of the first."""
-        kept = self._kept.get(code, [])
+        kept = self._kept.get(kind, [])
         return len(kept) < SHOWN or number < max(at for at, _ in kept)
 
     def merge(self, other: Findings) -> None:
         """Add everything that was found elsewhere."""
         self.counts.update(other.counts)
         self.distinguished += other.distinguished
-        for code, kept in other._kept.items():
-            self._keep(code, kept)
+        for kind, kept in other._kept.items():
+            self._keep(kind, kept)
 
     def report(self, rows: int) -> FileReport:
         """Return the findings as a report on the file."""
         findings = []
-        for code in KINDS:
-            if self.counts[code]:
-                first = nsmallest(SHOWN, self._kept.get(code, []), key=lambda entry: entry[0])
+        for kind in list_kinds().values():
+            if self.counts[kind]:
+                first = nsmallest(SHOWN, self._kept.get(kind, []), key=lambda entry: entry[0])
                 problems = tuple(problem for _, problem in first)
-                findings.append(
-                    Finding(code, self._severity(code), self.counts[code], problems, self._hint(code))
-                )
+                count, hint = self.counts[kind], self._hint(kind)
+                findings.append(Finding(kind.code, self._severity(kind), count, problems, hint))
         return FileReport(self.file, self.role, rows, tuple(findings))
 
-    def _keep(self, code: str, entries: Iterable[tuple[int, Problem]]) -> None:
-        self._kept.setdefault(code, []).extend(entries)
+    def _keep(self, kind: Kind, entries: Iterable[tuple[int, Problem]]) -> None:
+        self._kept.setdefault(kind, []).extend(entries)
 
-    def _problem(self, code: str, place: Place, message: str) -> Problem:
+    def _problem(self, kind: Kind, place: Place, message: str) -> Problem:
         at = place if place.file else Place(self.file, place.line, place.row, place.field)
-        return Problem(code, self._severity(code), at, message)
+        return Problem(kind.code, self._severity(kind), at, message)
 
-    def _severity(self, code: str) -> Severity:
-        if code == "not-utf-8" and self.role == "run":
+    def _severity(self, kind: Kind) -> Severity:
+        if kind.code == "not-utf-8" and self.role == "run":
             return "warning"  # such an id matches no judgment, and is scored as unjudged
-        return KINDS[code].severity
+        return kind.severity
 
-    def _hint(self, code: str) -> str | None:
+    def _hint(self, kind: Kind) -> str | None:
         """Return a hint where most documents judged again differ in the second column."""
-        repeated = sum(self.counts[known] for known in REPEATED)
-        return BY_INTENT if code in REPEATED and 2 * self.distinguished > repeated else None
+        repeated = sum(count for other, count in self.counts.items() if other.code in REPEATED)
+        return BY_INTENT if kind.code in REPEATED and 2 * self.distinguished > repeated else None

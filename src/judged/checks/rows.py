@@ -1,4 +1,4 @@
-"""Checks of rows one by one and along the file: numbers, tags, ids that are no text, intents, interleaved queries."""
+"""Checks of rows one by one and along the file: numbers, tags, ids that are not text, intents, interleaved queries."""
 
 from __future__ import annotations
 
@@ -6,31 +6,72 @@ import numpy as np
 
 from judged.arrays import Flags, Ints, Words
 from judged.checks.batch import Batch, decode_id
+from judged.checks.kinds import declare
 from judged.checks.result import Findings
 from judged.checks.sources import Source
 from judged.kernels.scan.strings import LEFT, Strings, fold
 from judged.problem import Place
 
+NOT_A_NUMBER = declare("not-a-number", "error", "numbers", "The score or grade is text that is not a number.")
+SCORE_NAN = declare("score-nan", "error", "scores", "The score is NaN, which cannot be ordered.")
+NOT_FINITE = declare("not-finite", "error", "grades", "The grade is NaN or infinite.")
+NOT_UTF_8 = declare(
+    "not-utf-8",
+    "error",
+    "ids",
+    "An id is not UTF-8 text: an error in judgments, a warning in a run, where it matches no judgment.",
+)
+SCORE_INFINITE = declare(
+    "score-infinite", "warning", "scores", "The score is infinite once it is compared as a 32-bit float."
+)
+INTERLEAVED_QUERIES = declare(
+    "interleaved-queries", "warning", "queries", "The rows of the query are not contiguous."
+)
+NEGATIVE_GRADES = declare(
+    "negative-grades", "warning", "grades", "The grade is below 0; it counts as not relevant."
+)
+FRACTIONAL_GRADES = declare(
+    "fractional-grades",
+    "warning",
+    "grades",
+    "The grade is not a whole number, which other tools cannot read.",
+)
+SINGLE_INTENT = declare(
+    "single-intent",
+    "warning",
+    "files",
+    "No query has more than one intent: the column that was read as intents may hold something else.",
+)
+TAG_CHANGES = declare(
+    "tag-changes", "warning", "lines", "The tag differs from that of the row before: is this one run?"
+)
+INTENTS_WITHOUT_RELEVANT = declare(
+    "intents-without-relevant",
+    "info",
+    "intents",
+    "No document has a grade above 0 for the intent, so measures of intents leave it out.",
+)
+
 
 def check_rows(batch: Batch, findings: Findings) -> None:
-    """Add numbers that are no number or unlike others, and ids that are not UTF-8."""
+    """Report non-numeric or unusual values, and ids that are not valid UTF-8."""
     value, sound = batch.value, batch.sound
     if findings.role == "run":
         flags = {
-            "not-a-number": ~sound,
-            "score-nan": sound & np.isnan(value),
-            "score-infinite": sound & np.isinf(batch.compared),
+            NOT_A_NUMBER: ~sound,
+            SCORE_NAN: sound & np.isnan(value),
+            SCORE_INFINITE: sound & np.isinf(batch.compared),
         }
     else:
         finite = sound & np.isfinite(value)
         flags = {
-            "not-a-number": ~sound,
-            "not-finite": sound & ~finite,
-            "negative-grades": finite & (value < 0),
-            "fractional-grades": finite & (value != np.round(value)),
+            NOT_A_NUMBER: ~sound,
+            NOT_FINITE: sound & ~finite,
+            NEGATIVE_GRADES: finite & (value < 0),
+            FRACTIONAL_GRADES: finite & (value != np.round(value)),
         }
     name = "score" if findings.role == "run" else "grade"
-    for code, found in flags.items():
+    for kind, found in flags.items():
         which = np.flatnonzero(found)
 
         def describe(i: int, which: Ints = which) -> str:
@@ -38,11 +79,11 @@ def check_rows(batch: Batch, findings: Findings) -> None:
             written = f"{value[row]:g}" if batch.token is None else decode_id(batch.token, row)
             return f"{name} is `{written}`"
 
-        findings.add(code, batch.number[which], describe)
+        findings.add(kind, batch.number[which], describe)
     bad = np.flatnonzero(find_not_utf8(batch))
     ids = {"query": batch.query, "document": batch.document, "intent": batch.intent}
     findings.add(
-        "not-utf-8",
+        NOT_UTF_8,
         batch.number[bad],
         lambda i: ", ".join(f"{id_} {ids.at(int(bad[i]))!r}" for id_, ids in ids.items() if ids is not None),
     )
@@ -91,7 +132,7 @@ class Tags:
         which = np.flatnonzero(batch.tag != before)
         self._last = batch.tag[-1]
         self._source.findings.add(
-            "tag-changes", batch.number[which], lambda i: f"tag is `{self._read(batch, int(which[i]))}`"
+            TAG_CHANGES, batch.number[which], lambda i: f"tag is `{self._read(batch, int(which[i]))}`"
         )
 
     def _read(self, batch: Batch, row: int) -> str:
@@ -125,7 +166,7 @@ class Intents:
     def check(self, findings: Findings) -> None:
         """Add that no query has two intents, and each intent for which nothing is relevant."""
         if self._found and len({query for query, _ in self._found}) == len(self._found):
-            findings.add_at("single-intent", Place(findings.file), "no query has more than one intent")
+            findings.add_at(SINGLE_INTENT, Place(findings.file), "no query has more than one intent")
         empty = [(number, pair) for pair, (number, highest) in self._found.items() if highest <= 0]
 
         def describe(i: int) -> str:
@@ -133,7 +174,7 @@ class Intents:
             return f"intent `{intent}` of query `{query}`"
 
         numbers = np.array([number for number, _ in empty], dtype=np.int64)
-        findings.add("intents-without-relevant", numbers, describe)
+        findings.add(INTENTS_WITHOUT_RELEVANT, numbers, describe)
 
 
 class Blocks:
@@ -168,7 +209,7 @@ class Blocks:
         _, first = np.unique(hashes[order][again], return_index=True)
         rows = np.sort(order[again][first])
         findings.add(
-            "interleaved-queries",
+            INTERLEAVED_QUERIES,
             numbers[rows],
             lambda i: f"query `{self._names[int(hashes[rows[i]])]}` comes again, after rows of others",
         )

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from judged.arrays import Bytes
+from judged.arrays import Bytes, Ints
 from judged.checks.batch import COLUMNS, Batch, Stretch, cut_text, make_batch
+from judged.checks.kinds import declare
 from judged.checks.result import Findings
 from judged.errors import BadInput, JudgedError
 from judged.io.open import BOM, File, is_file, is_number_text
@@ -19,7 +20,8 @@ from judged.io.read import read_judgments, read_run
 from judged.io.sniff import Kind as Role
 from judged.io.table import RawTable, check, is_frame, open_path, read_file, read_raw
 from judged.io.trec import read_line_text, refuse_run
-from judged.kernels.scan.rows import BLANK, COMMENT, RETURN, ROW, SHORT
+from judged.kernels.scan.rows import RETURN
+from judged.kernels.scan.text import BLANK, COMMENT, ROW, SHORT
 from judged.problem import Place
 from judged.tables.columns import one_array, to_arrow, to_numpy, to_strings
 from judged.tables.judgments import Judgments, add_bad_weights, check_intents
@@ -31,6 +33,37 @@ HEAD = 1 << 16
 
 
 _EMPTY = {"id": to_strings([]), "number": to_arrow(np.zeros(0))}
+
+
+FEW_COLUMNS = declare("few-columns", "error", "lines", "The line has too few columns.")
+MANY_COLUMNS = declare(
+    "many-columns",
+    "warning",
+    "lines",
+    "The line has more columns than its kind of file; the rest is ignored.",
+)
+COMMENTS = declare(
+    "comments", "info", "lines", "The line begins with `#` and is skipped; other tools would read it."
+)
+BLANK_LINES = declare("blank-lines", "info", "lines", "The line is blank and is skipped.")
+CARRIAGE_RETURNS = declare(
+    "carriage-returns", "info", "lines", "The line ends with a carriage return and a line feed."
+)
+BYTE_ORDER_MARK = declare(
+    "byte-order-mark", "info", "files", "The file begins with a byte order mark, which is skipped."
+)
+
+# found by the readers of tables, which name a problem by its code alone
+declare("malformed-line", "error", "lines", "The line is not what its format says.")
+declare("not-an-object", "error", "lines", "The line holds a JSON value that is not an object.")
+declare("missing-value", "error", "values", "A query, document, score, grade or intent is missing.")
+declare("bad-id", "error", "ids", "An id is neither text nor a whole number.")
+declare(
+    "bad-weight",
+    "error",
+    "rows",
+    "The weight of an intent is negative, not finite, or not the same in all its rows.",
+)
 
 
 class HoldsPreferences(JudgedError):
@@ -51,9 +84,11 @@ def open_source(given: object, role: Role, *, name: str, intents: bool = False) 
     """Return the rows of a file or an object, ready to be checked; what a reader finds is in the findings."""
     schema = RUN if role == "run" else JUDGMENTS_BY_ITERATION if intents else JUDGMENTS
     if not is_file(given):
-        if isinstance(given, (Judgments, Run)) or not (is_frame(given) or _has_rows(given)):
-            return _read_strictly(given, role, name, intents=intents)
-        return _from_raw(read_raw(given, schema, name=name), schema, role, name)
+        rows = (is_frame(given) or _has_rows(given)) and not isinstance(given, (Judgments, Run))
+        raw = read_raw(given, schema, name=name) if rows else given
+        if isinstance(raw, RawTable):
+            return _from_raw(raw, schema, role, name)
+        return _read_strictly(given, role, name, intents=intents)
     opened = open_path(given, schema)
     if not isinstance(opened, tuple):
         label = str(given) if isinstance(opened, Path) else name
@@ -79,7 +114,7 @@ def _from_text(file: File, role: Role, *, intents: bool) -> Source:
     data = np.frombuffer(read_line_text(file), dtype=np.uint8)
     findings = Findings(file.label, role)
     if file.head().startswith(BOM):
-        findings.add("byte-order-mark", np.array([1]), lambda _: "a byte order mark")
+        findings.add(BYTE_ORDER_MARK, np.array([1]), lambda _: "a byte order mark")
     if role == "run" and data[:3].tobytes() == BOM:
         data = data[3:]  # as the scanner does
     if role == "judgments":
@@ -101,20 +136,20 @@ def _from_text(file: File, role: Role, *, intents: bool) -> Source:
 def _check_lines(stretch: Stretch, findings: Findings, *, columns: int) -> None:
     """Add the lines that are no rows, and those that are unusual."""
     rows, kinds = stretch.rows, stretch.rows.kinds & (RETURN - 1)
-    for code, flags, message in (
-        ("few-columns", kinds == SHORT, None),
-        ("many-columns", (kinds == ROW) & (rows.counts > columns), None),
-        ("comments", kinds == COMMENT, "a comment"),
-        ("blank-lines", kinds == BLANK, "a blank line"),
-        ("carriage-returns", rows.kinds >= RETURN, "ends with CR LF"),
+    for kind, flags, message in (
+        (FEW_COLUMNS, kinds == SHORT, None),
+        (MANY_COLUMNS, (kinds == ROW) & (rows.counts > columns), None),
+        (COMMENTS, kinds == COMMENT, "a comment"),
+        (BLANK_LINES, kinds == BLANK, "a blank line"),
+        (CARRIAGE_RETURNS, rows.kinds >= RETURN, "ends with CR LF"),
     ):
         which = np.flatnonzero(flags)
         counts = rows.counts[which]
 
-        def describe(i: int, message: str | None = message, counts: Any = counts) -> str:
+        def describe(i: int, message: str | None = message, counts: Ints = counts) -> str:
             return message or f"{counts[i]} column{'s' if counts[i] != 1 else ''}, expected {columns}"
 
-        findings.add(code, which + (stretch.line + 1), describe)
+        findings.add(kind, which + (stretch.line + 1), describe)
 
 
 def _check_preferences(text: Bytes) -> None:
@@ -130,7 +165,7 @@ def _check_preferences(text: Bytes) -> None:
         raise HoldsPreferences(msg)
 
 
-def _from_raw(raw: Any, schema: Schema, role: Role, label: str) -> Source:
+def _from_raw(raw: RawTable, schema: Schema, role: Role, label: str) -> Source:
     """Return the rows of a table that have no problem; the problems are in the findings."""
     table = check(raw, schema, name=label)
     columns, problems = dict(table.columns), table.problems
@@ -164,7 +199,7 @@ def _read_strictly(given: Any, role: Role, label: str, *, intents: bool = False)
     return _from_columns(columns, np.arange(1, len(table) + 1), findings)
 
 
-def _from_columns(columns: Mapping[str, Any], numbers: Any, findings: Findings) -> Source:
+def _from_columns(columns: Mapping[str, Any], numbers: Ints, findings: Findings) -> Source:
     batch = make_batch(
         numbers,
         columns["query"],

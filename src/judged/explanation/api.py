@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 MAX_NAMED = 8
 """The number of queries named in the error for an unknown one."""
 ROUNDING = 1e-9
-"""The difference between a value and the sum of what its ranks add that rounding may cause."""
+"""Rounding tolerance between a value and the sum of its per-rank contributions."""
 
 
 @overload
@@ -96,7 +96,7 @@ def explain(
     reading = as_profile(protocol).read(measure)
     inputs = observe_inputs(qrels, run)
     judgments = read_graded_judgments(qrels, reading.measure)
-    ranked = read_run(run) if name is None else read_run(run, name=name)
+    ranked = read_run(run, name=name)
     every = reading.protocol.replace(missing="zero", no_relevant="zero", unjudged_queries="ignored")
     alignment = align(judgments, ranked, every)
     number = _find_query(alignment, query)

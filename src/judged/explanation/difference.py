@@ -22,12 +22,11 @@ from judged.explanation.scoring_rule import (
     diff,
     parse_rule,
 )
+from judged.explanation.variants import Trials, Variant
 from judged.io.read import read_run
 from judged.measures.measure import Measure
 from judged.problem import Note
-from judged.protocol import Protocol
 from judged.result import Provenance, Result, table_to_arrow
-from judged.scoring.evaluate import evaluate
 from judged.tables.inputs import JudgmentsLike, RunLike
 
 if TYPE_CHECKING:
@@ -172,7 +171,7 @@ def explain_difference(
     second = parse_rule(against, measure, base=protocol)
     inputs = observe_inputs(qrels, run)
     judgments = read_graded_judgments(qrels, first.measure)
-    ranked = read_run(run) if name is None else read_run(run, name=name)
+    ranked = read_run(run, name=name)
     causes, evidence = diff(first, second), Evidence(judgments, ranked, first, second)
     values = _BlendedValues(evidence, causes)
     moved = shapley(values.by_query)
@@ -211,30 +210,17 @@ class _BlendedValues:
     """The value of the run and of every query under every blend of two rules; NaN where a query is not scored."""
 
     def __init__(self, evidence: Evidence, causes: tuple[RuleDifference, ...]) -> None:
-        blends = [
-            blend(evidence.first, [cause for bit, cause in enumerate(causes) if subset >> bit & 1])
-            for subset in range(1 << len(causes))
-        ]
-        by_protocol: dict[Protocol, list[int]] = {}
-        for i, (_, protocol) in enumerate(blends):
-            by_protocol.setdefault(protocol, []).append(i)
-        evaluations = [
-            (
-                wanted,
-                evaluate(evidence.judgments, evidence.run, [blends[i][0] for i in wanted], protocol=protocol),
+        trials = Trials(evidence.judgments, evidence.run)
+        trials.add(
+            Variant(
+                (), *blend(evidence.first, [cause for bit, cause in enumerate(causes) if subset >> bit & 1])
             )
-            for protocol, wanted in by_protocol.items()
-        ]
-        scored = (query for _, evaluation in evaluations for query in evaluation.scores.queries.to_pylist())
-        self.ids: list[str] = list(dict.fromkeys([*evidence.judgments.queries.to_pylist(), *scored]))
-        self.whole = np.zeros(len(blends))
-        self.by_query = np.full((len(blends), len(self.ids)), np.nan)
-        place = {query: i for i, query in enumerate(self.ids)}
-        for wanted, evaluation in evaluations:
-            at = [place[query] for query in evaluation.scores.queries.to_pylist()]
-            for i in wanted:
-                self.whole[i] = evaluation[blends[i][0]]
-                self.by_query[i, at] = evaluation.scores[blends[i][0]]
+            for subset in range(1 << len(causes))
+        )
+        judged = evidence.judgments.queries.to_pylist()
+        self.ids: list[str] = list(dict.fromkeys([*judged, *trials.list_queries()]))
+        self.whole = np.array(trials.values)
+        self.by_query = trials.tabulate(self.ids)
 
     def side(self, end: int, rule: ScoringRule) -> Side:
         """Return the first or the last blend, which is one of the two rules."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judged.arrays import Flags, Floats, Ints
-from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.scan.align import RULES, JudgedIndex, align_columns
+from judged.arrays import Floats, Ints
+from judged.explanation.ranked_list import CELLS, cut_lists
+from judged.kernels.scan.align import RULES
+from judged.kernels.scan.order import sort_results
+from judged.kernels.scan.strings import Strings
 from judged.kernels.segments import segment_ids
-from judged.kernels.ties import Arrangements, arrange
 from judged.measures.measure import Measure
 from judged.protocol import Protocol
 from judged.scoring.align import RankedAlignment
@@ -21,9 +22,6 @@ from judged.scoring.locate import apply_run_conventions
 from judged.tables.columns import to_arrow, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Run
-
-CELLS = 1_000_000
-"""The number of judged documents in the cuts computed at once, which bounds the memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +74,12 @@ def list_results(
     retrieved = np.bincount(query[(query >= 0) & ranked], minlength=len(wanted))
     if protocol.depth is not None:
         retrieved = np.minimum(retrieved, protocol.depth)
-    kept = _keep_first(query, score, ranked, limit)
-    order = _order_exactly(source, kept, query, wanted, protocol)
-    place = _count_from_first(query[order])
-    order = order[place < limit]
+    rows = np.flatnonzero((query >= 0) & ranked)
+    names = Strings.from_offsets(*to_bytes(source.document))[rows]
+    # the rule `expected` has no order, so that the first one is shown
+    rule = RULES.index(protocol.ties) if protocol.ties in RULES else 0
+    order = rows[sort_results(query[rows], score[rows], names, rule)]
+    order = order[_count_from_first(query[order]) < limit]
     counts = np.bincount(query[order], minlength=len(wanted))
     offset = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     documents = tuple(source.document.take(to_arrow(order)).to_pylist())
@@ -106,36 +106,6 @@ def _find_grades(judgments: Judgments, wanted: pa.Array, query: Ints, document: 
     return grades
 
 
-def _keep_first(query: Ints, score: Floats, ranked: Flags, depth: int) -> Ints:
-    """Return the rows that may be among the first `depth` of their query, those tied with the last included."""
-    rows = np.flatnonzero((query >= 0) & ranked)
-    order = rows[np.lexsort((-score[rows], query[rows]))]
-    place = _count_from_first(query[order])
-    last = np.full(int(query.max(initial=-1)) + 2, -np.inf)
-    at = place == depth - 1
-    last[query[order][at]] = score[order][at]
-    kept: Ints = np.sort(order[score[order] >= last[query[order]]])
-    return kept
-
-
-def _order_exactly(source: Columns, kept: Ints, query: Ints, wanted: pa.Array, protocol: Protocol) -> Ints:
-    """Return the rows by query and rank, ranked by the kernel that scores, as if every one of them were judged."""
-    if not len(kept):
-        return kept
-    by_query = kept[np.argsort(query[kept], kind="stable")]
-    rows = np.concatenate(([0], np.cumsum(np.bincount(query[kept], minlength=len(wanted))))).astype(np.int64)
-    names = source.document.take(to_arrow(by_query))
-    index = JudgedIndex(*to_bytes(wanted), *to_bytes(names), rows)
-    ties = protocol.ties if protocol.ties in RULES else RULES[0]  # `expected` has no order: show one
-    single = protocol.precision == "float32" and protocol.order == "score"
-    query_bytes, names_bytes = (
-        to_bytes(column.take(to_arrow(kept))) for column in (source.query, source.document)
-    )
-    found = align_columns(index, query_bytes, names_bytes, source.score[kept], ties=ties, single=single)
-    order: Ints = by_query[found.row]
-    return order
-
-
 def _count_from_first(group: Ints) -> Ints:
     """Return the place of every element among those of its group; groups are contiguous."""
     if not len(group):
@@ -159,21 +129,10 @@ def first_contributions(
     batch = np.cumsum(held * (depth + 1)) // CELLS
     for first in np.flatnonzero(np.diff(batch, prepend=-1)).tolist():
         last = int(np.searchsorted(batch, batch[first], side="right"))
-        cuts = _cut_lists(view, np.arange(first, last), depth)
+        queries, cut = np.arange(first, last), np.arange(depth + 1)
+        cuts = cut_lists(view, np.repeat(queries, depth + 1), np.tile(cut, len(queries)))
         for measure in measures:
             if not measure.text:
                 values = measure.per_query(cuts).astype(np.float64).reshape(last - first, depth + 1)
                 found[str(measure)].append(np.diff(values, axis=1))
     return {name: np.concatenate(parts) if parts else np.zeros((0, depth)) for name, parts in found.items()}
-
-
-def _cut_lists(view: Ranking, queries: Ints, depth: int) -> Ranking:
-    """Return the lists of the queries cut after 0, 1, …, `depth` results, every cut as a query of its own."""
-    cut = np.tile(np.arange(depth + 1), len(queries))
-    query = np.repeat(queries, depth + 1)
-    held = view.count_down_to(query, np.minimum(cut, view.retrieved[query]))
-    offset = np.concatenate(([0], np.cumsum(held))).astype(np.int64)
-    hit = np.arange(int(offset[-1])) - np.repeat(offset[:-1], held) + np.repeat(view.offset[query], held)
-    lists = Arrangements(query, hit, view.rank[hit], offset)
-    cuts = arrange(view, lists)
-    return replace(cuts, retrieved=np.minimum(cut, view.retrieved[query]))

@@ -12,8 +12,8 @@ from judged.blocks import Block, Display, Sentence, Table, format_value
 from judged.errors import BadMeasure
 from judged.explanation.ranked_list import read_graded_judgments
 from judged.explanation.result import list_facts, observe_inputs, to_records
-from judged.explanation.scoring_rule import Conventions, ScoringRule, parse_rule
-from judged.explanation.variants import Trials, list_changes, list_profiles, list_variants
+from judged.explanation.scoring_rule import Conventions, parse_rule
+from judged.explanation.variants import Trials
 from judged.io.read import read_run
 from judged.measures.measure import Measure
 from judged.problem import Note
@@ -181,9 +181,16 @@ def explain_published(
     rule = parse_rule(protocol, measure)
     printed = PrintedNumber.parse(published, rule.measure)
     inputs = observe_inputs(qrels, run)
-    ranked = read_run(run) if name is None else read_run(run, name=name)
+    ranked = read_run(run, name=name)
     trials = Trials(read_graded_judgments(qrels, rule.measure), ranked, progress)
-    _search(trials, rule, measure, printed, changes)
+    trials.search(
+        rule,
+        measure,
+        changes=changes,
+        combined_from=3,
+        reached=lambda: any(value in printed for value in trials.values),
+        matters=lambda trial: trials.values[trial] != trials.values[0],
+    )
     matches = [i for i, value in enumerate(trials.values) if value in printed]
     return Published(
         ranked.name,
@@ -198,28 +205,6 @@ def explain_published(
         None if matches else trials.range_over_ties(rule),
         provenance=Provenance(protocols=(rule.record,), inputs=inputs, settings={"changes": changes}),
     )
-
-
-def _search(
-    trials: Trials, rule: ScoringRule, measure: Measure | str, printed: PrintedNumber, changes: int
-) -> None:
-    """Try variants with more and more changes, until one matches.
-
-    From three changes on, only those are combined that change the number on their own.
-    """
-    axes = list_changes(rule)
-    for count in range(changes + 1):
-        if count == 3:
-            effective = {
-                variant.changes[0]
-                for variant, value in trials
-                if len(variant.changes) == 1 and value != trials.values[0]
-            }
-            axes = [kept for axis in axes if (kept := [change for change in axis if change in effective])]
-        profiles = list_profiles(rule, measure) if count == 1 else ()
-        trials.add([*list_variants(rule, axes, count), *profiles])
-        if any(value in printed for value in trials.values):
-            return
 
 
 def _find_nearest(trials: Trials, printed: PrintedNumber) -> Table:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -12,6 +10,7 @@ import pyarrow.compute as pc
 from judged.arrays import Flags, Floats, Ints
 from judged.errors import BadMeasure
 from judged.io.open import load
+from judged.io.trec import find_results
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.scan.align import RULES, JudgedIndex, align_columns
 from judged.kernels.ties import Arrangements, arrange
@@ -124,7 +123,7 @@ def _find_rows(run: Run, query: str) -> tuple[list[str], Floats]:
     """Return the documents of one query and their scores, in the order of the run."""
     source = run.source
     if isinstance(source, Text):
-        return _find_lines(load(source.buffer), query)
+        return find_results(load(source.buffer), query)
     if isinstance(source, Mappings):
         own = source.mapping.get(query) or {}
         return [str(name) for name in own], np.array([float(score) for score in own.values()])
@@ -132,39 +131,27 @@ def _find_rows(run: Run, query: str) -> tuple[list[str], Floats]:
     return source.document.take(to_arrow(at)).to_pylist(), source.score[at]
 
 
-def _find_lines(buffer: Any, query: str) -> tuple[list[str], Floats]:
-    """Return the documents and scores of one query in TREC text, without splitting other lines."""
-    blank = rb"[ \t\x0b\x0c\r]"
-    own = re.escape(query.encode())
-    wanted = re.compile(rb"^(?:\xef\xbb\xbf)?%b*%b%b[^\n]*" % (blank, own, blank), re.MULTILINE)
-    lines = [line.group().split() for line in wanted.finditer(buffer)]
-    names = [line[2].decode(errors="backslashreplace") for line in lines]
-    return names, np.array([float(line[4]) for line in lines], dtype=np.float64)
-
-
 def select_query(view: Ranking, number: int) -> Ranking:
     """Return the view of a single query."""
-    count = int(view.retrieved[number])
-    return make_prefixes(view, number, count, count)
+    return cut_lists(view, np.array([number]), view.retrieved[[number]])
 
 
-def make_prefixes(view: Ranking, number: int, first: int, last: int) -> Ranking:
-    """Return the list of one query cut after `first`, …, `last` results, every cut as a query of its own.
+def cut_lists(view: Ranking, query: Ints, cut: Ints) -> Ranking:
+    """Return the lists of some queries, each cut after a number of results, as queries of their own.
 
     Judgments stay complete, so that documents below a cut count as missed.
 
     >>> from judged.kernels.examples import make_ranking
-    >>> prefixes = make_prefixes(make_ranking([1, None, 2]), 0, 0, 3)
+    >>> prefixes = cut_lists(make_ranking([1, None, 2]), np.zeros(4, dtype=int), np.arange(4))
     >>> prefixes.retrieved, prefixes.offset
     (array([0, 1, 2, 3]), array([0, 0, 1, 2, 4]))
     """
-    cut = np.arange(first, last + 1)
-    own = slice(int(view.offset[number]), int(view.offset[number + 1]))
-    held = np.searchsorted(view.rank[own], cut, side="right")
-    offset = np.concatenate(([0], np.cumsum(held)))
-    hit = own.start + np.arange(int(offset[-1])) - np.repeat(offset[:-1], held)
-    lists = Arrangements(np.full(len(cut), number), hit, view.rank[hit], offset)
-    return replace(arrange(view, lists), retrieved=np.minimum(cut, view.retrieved[number]))
+    cut = np.minimum(cut, view.retrieved[query])
+    held = view.count_down_to(query, cut)
+    offset = np.concatenate(([0], np.cumsum(held))).astype(np.int64)
+    hit = np.arange(int(offset[-1])) + np.repeat(view.offset[query] - offset[:-1], held)
+    lists = Arrangements(query, hit, view.rank[hit], offset)
+    return replace(arrange(view, lists), retrieved=cut)
 
 
 def cut_values(measure: Measure, view: Ranking, number: int = 0) -> Floats:
@@ -178,8 +165,11 @@ def cut_values(measure: Measure, view: Ranking, number: int = 0) -> Floats:
     count = int(view.retrieved[number])
     judged = sum(int(offset[number + 1] - offset[number]) for offset in (view.offset, view.best_offset))
     size = max(CELLS // (judged + 1), 1)
+    cuts = np.arange(count + 1)
     parts = [
-        measure.per_query(make_prefixes(view, number, first, min(first + size - 1, count)))
+        measure.per_query(
+            cut_lists(view, np.full_like(cuts[first : first + size], number), cuts[first : first + size])
+        )
         for first in range(0, count + 1, size)
     ]
     return np.concatenate(parts).astype(np.float64)

@@ -16,7 +16,7 @@ from judged.explanation.ranked_list import read_graded_judgments
 from judged.explanation.reported_scores import ReportedScores, read_reported
 from judged.explanation.result import list_facts, observe_inputs, to_records
 from judged.explanation.scoring_rule import Conventions, ScoringRule, diff, parse_rule
-from judged.explanation.variants import Trials, Variant, list_changes, list_profiles, list_variants
+from judged.explanation.variants import Trials, Variant
 from judged.io.read import read_run
 from judged.measures.measure import Measure
 from judged.problem import Note, Problem
@@ -89,15 +89,8 @@ class Reported(Result):
     def summary(self) -> Mapping[str, object]:
         """Return what was compared, and how many queries differ and are explained."""
         names = (
-            "run",
-            "measure",
-            "conventions",
-            "source",
-            "compared",
-            "differing",
-            "unexplained",
-            "best",
-            "agreeing",
+            *("run", "measure", "conventions", "source", "compared"),
+            *("differing", "unexplained", "best", "agreeing"),
         )
         return {name: getattr(self, name) for name in names}
 
@@ -160,9 +153,13 @@ def explain_reported(
     scores = read_reported(reported, rule.measure)
     inputs = observe_inputs(qrels, run)
     judgments = read_graded_judgments(qrels, rule.measure)
-    ranked = read_run(run) if name is None else read_run(run, name=name)
+    ranked = read_run(run, name=name)
     trials = Trials(judgments, ranked, progress)
-    grid = _search(trials, rule, measure, scores, changes)
+    goal = _Agreement(trials, scores)
+    trials.search(
+        rule, measure, changes=changes, combined_from=2, reached=goal.is_reached, matters=goal.matters
+    )
+    grid = goal.grid
     if not grid.known.any():
         raise _nothing_in_common(scores, grid)
     evidence = Evidence(judgments, ranked, rule, rule)
@@ -205,12 +202,8 @@ class _Grid:
     @classmethod
     def build(cls, trials: Trials, scores: ReportedScores) -> _Grid:
         """Align the trials with the reported values."""
-        scored = (query for queries, _ in trials.scores for query in queries.to_pylist())
-        ids = list(dict.fromkeys([*scored, *scores.values]))
-        place = {query: at for at, query in enumerate(ids)}
-        values = np.full((len(trials.variants), len(ids)), np.nan)
-        for row, (queries, own) in zip(values, trials.scores, strict=True):
-            row[[place[query] for query in queries.to_pylist()]] = own
+        ids = list(dict.fromkeys([*trials.list_queries(), *scores.values]))
+        values = trials.tabulate(ids)
         reported = np.array([scores.values.get(query, np.nan) for query in ids])
         with np.errstate(invalid="ignore"):
             match = np.abs(values - reported) <= scores.tolerance
@@ -245,32 +238,21 @@ class _Grid:
         return min(order)[-1] if order else None
 
 
-def _search(
-    trials: Trials, rule: ScoringRule, measure: Measure | str, scores: ReportedScores, changes: int
-) -> _Grid:
-    """Try more and more changes until one variant explains every query.
+class _Agreement:
+    """The goal of the search: under one variant every query has the value reported."""
 
-    From two changes on, only those are combined that change a query that differs on their own.
-    """
-    axes = list_changes(rule)
-    trials.add(list_variants(rule, axes, 0))
-    grid = _Grid.build(trials, scores)
-    for number in range(1, changes + 1):
-        if grid.match[grid.best].all():
-            break
-        if number == 2:
-            moved = (grid.values != grid.values[0]) & ~(np.isnan(grid.values) & np.isnan(grid.values[0]))
-            useful = {
-                variant.changes[0]
-                for variant, changed in zip(grid.variants, moved[:, grid.differing].any(axis=1), strict=True)
-                if changed and len(variant.changes) == 1
-            }
-            axes = [kept for axis in axes if (kept := [change for change in axis if change in useful])]
-        trials.add(
-            [*list_variants(rule, axes, number), *(list_profiles(rule, measure) if number == 1 else ())]
-        )
-        grid = _Grid.build(trials, scores)
-    return grid
+    def __init__(self, trials: Trials, scores: ReportedScores) -> None:
+        self._trials, self._scores = trials, scores
+
+    def is_reached(self) -> bool:
+        self.grid = _Grid.build(self._trials, self._scores)
+        return bool(self.grid.match[self.grid.best].all())
+
+    def matters(self, trial: int) -> bool:
+        """Return whether the change moves a query that differs."""
+        own, base = self.grid.values[trial], self.grid.values[0]
+        moved = (own != base) & ~(np.isnan(own) & np.isnan(base))
+        return bool(moved[self.grid.differing].any())
 
 
 def _tabulate_causes(grid: _Grid, chosen: Mapping[int, int | None], variants: Sequence[Variant]) -> Table:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from judged.arrays import Floats
 from judged.blocks import Value
@@ -18,9 +19,7 @@ from judged.protocol import Protocol
 from judged.scoring.evaluate import evaluate
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from judged.tables.scores import Scores
 
 NUMBERS: dict[str, tuple[float, ...]] = {
     "cutoff": (1, 3, 5, 10, 20, 30, 50, 100, 1000),
@@ -67,31 +66,67 @@ class Trials:
         self.judgments, self.run = judgments, run
         self.variants: list[Variant] = []
         self.values: list[float] = []
-        self.scores: list[tuple[pa.Array, Floats]] = []
-        """For each variant the queries that are scored, and their values."""
+        self.scores: list[Scores] = []
+        """For each variant the scores of the queries, those of other measures included."""
         self._progress = progress
 
     def add(self, variants: Iterable[Variant]) -> None:
         """Evaluate variants, all measures of one protocol at once."""
-        new, before = list(variants), len(self.variants)
-        values: dict[int, float] = {}
-        scores: dict[int, tuple[pa.Array, Floats]] = {}
-        by_protocol: dict[Protocol, list[int]] = {}
-        for i, variant in enumerate(new):
-            by_protocol.setdefault(variant.protocol, []).append(i)
-        for protocol, own in by_protocol.items():
-            measures = [new[i].measure for i in own]
+        new, done = list(variants), len(self.variants)
+        total = done + len(new)
+        by_protocol: dict[Protocol, list[Measure]] = {}
+        for variant in new:
+            by_protocol.setdefault(variant.protocol, []).append(variant.measure)
+        # the evaluations are not kept: their alignments would hold the judged rows of every protocol
+        outcomes: dict[tuple[Protocol, Measure], tuple[float, Scores]] = {}
+        for protocol, measures in by_protocol.items():
             evaluation = evaluate(self.judgments, self.run, measures, protocol=protocol)
-            values |= {i: evaluation[new[i].measure] for i in own}
-            scores |= {i: (evaluation.scores.queries, evaluation.scores[new[i].measure]) for i in own}
+            outcomes |= {(protocol, own): (evaluation[own], evaluation.scores) for own in measures}
+            done += len(measures)
             if self._progress is not None:
-                self._progress(before + len(values), before + len(new))
-        self.variants += new
-        self.values += [values[i] for i in range(len(new))]
-        self.scores += [scores[i] for i in range(len(new))]
+                self._progress(done, total)
+        for variant in new:
+            value, scores = outcomes[variant.protocol, variant.measure]
+            self.variants.append(variant)
+            self.values.append(value)
+            self.scores.append(scores)
 
-    def __iter__(self) -> Iterator[tuple[Variant, float]]:
-        return zip(self.variants, self.values, strict=True)
+    def search(
+        self,
+        rule: ScoringRule,
+        measure: Measure | str,
+        *,
+        changes: int,
+        combined_from: int,
+        reached: Callable[[], bool],
+        matters: Callable[[int], bool],
+    ) -> None:
+        """Try variants with more and more changes, and every profile, until the goal is `reached`.
+
+        From `combined_from` changes on, only those are combined for which the trial of the change alone `matters`.
+        """
+        axes = list_changes(rule)
+        for count in range(changes + 1):
+            if count == combined_from:
+                alone = (i for i, variant in enumerate(self.variants) if len(variant.changes) == 1)
+                useful = {self.variants[i].changes[0] for i in alone if matters(i)}
+                axes = [kept for axis in axes if (kept := [change for change in axis if change in useful])]
+            profiles = list_profiles(rule, measure) if count == 1 else ()
+            self.add([*list_variants(rule, axes, count), *profiles])
+            if reached():
+                return
+
+    def list_queries(self) -> list[str]:
+        """Return every query that is scored under some variant."""
+        return list(dict.fromkeys(query for scores in self.scores for query in scores.queries.to_pylist()))
+
+    def tabulate(self, queries: Sequence[str]) -> Floats:
+        """Return a row for each variant with the value of each query; NaN where it is not scored."""
+        column = {query: at for at, query in enumerate(queries)}
+        values = np.full((len(self.variants), len(queries)), np.nan)
+        for row, variant, scores in zip(values, self.variants, self.scores, strict=True):
+            row[[column[query] for query in scores.queries.to_pylist()]] = scores[variant.measure]
+        return values
 
     def row(self, i: int) -> tuple[Value, ...]:
         """Return a variant as a row of a table: how many changes, which, the measure, the value."""

@@ -28,6 +28,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from judged._optional import need
 from judged.errors import BadProtocol, EngineFailed, UnknownName, WrongKind
 from judged.plugins import import_object, list_announced
 from judged.registry import Registry
@@ -52,7 +53,7 @@ ENTRY_POINTS = "judged.engines"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting of an engine: what it is unless it is set, and what a sweep tries."""
+    """An engine setting: its default and the values a sweep tries."""
 
     default: SettingValue
     help: str
@@ -126,6 +127,10 @@ class Filter:
         column = attributes[self.field]
         return column < self.value if self.operator == "<" else column == self.value
 
+    def to_sql(self, column: str) -> str:
+        """Return the condition in SQL, on the column that stores the attribute."""
+        return f"{column} {'=' if self.operator == '==' else self.operator} {int(self.value)}"
+
     def __str__(self) -> str:
         return f"{self.field}{self.operator}{self.value}"
 
@@ -191,8 +196,8 @@ class Engine:
         raise NotImplementedError
 
     def effective_config(self) -> Mapping[str, SettingValue]:
-        """Return every setting as the engine itself reports it: of the index, and of the last searcher."""
-        raise NotImplementedError
+        """Return every setting that the engine itself reports: of the index, and of the last searcher."""
+        return {}
 
     def stats(self) -> Stats:
         """Return the engine's own numbers."""
@@ -201,8 +206,43 @@ class Engine:
     def close(self) -> None:
         """Release everything, and remove what was made on a server."""
 
+    def load(self, module: str) -> Any:
+        """Import a module of the engine's library; raise `MissingExtra` if it is not installed."""
+        return need(module, extra=self.extra, needed_by=f"the engine `{self.name}`")
 
-class OwnEngine(Engine):
+    def find_folder(self, spec: IndexSpec) -> Path:
+        """Return the folder of the index; raise `EngineFailed` if there is none."""
+        if spec.folder is None:
+            msg = f"`{self.name}` needs a folder"
+            raise EngineFailed(msg, hint="the benchmark makes one; give `IndexSpec(folder=…)` elsewhere")
+        return spec.folder
+
+
+class BatchEngine(Engine):
+    """An engine that builds its index from all vectors at once; their order is their id."""
+
+    def create(self, spec: IndexSpec, settings: Settings) -> None:
+        """Keep the settings until all vectors are there."""
+        self._spec, self._settings = spec, settings
+        self._parts: list[VectorArray] = []
+
+    def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
+        """Keep the vectors."""
+        del ids, attributes
+        self._parts.append(vectors)
+
+    def finish(self) -> None:
+        """Build the index."""
+        # a single part is passed on as it is: joining it would copy every vector
+        self.build(self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts))
+        self._parts = []
+
+    def build(self, vectors: VectorArray) -> None:
+        """Build the index over all vectors."""
+        raise NotImplementedError
+
+
+class OwnEngine(BatchEngine):
     """Any class with `build(vectors)` and `search(query, k)` as an engine.
 
     Arguments of the class are build settings and further arguments of `search` are query settings; each needs a
@@ -220,7 +260,7 @@ class OwnEngine(Engine):
     ('Mine', ['leaves'], ['probes'])
     """
 
-    title = "a class of one's own"
+    title = "user-defined class"
     factory: ClassVar[Callable[..., Any]]
 
     @classmethod
@@ -248,26 +288,18 @@ class OwnEngine(Engine):
         return type(name, (cls,), members)
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
-        """Make the object; vectors are kept until all are there."""
-        self._settings: dict[str, SettingValue] = dict(settings)
+        """Make the object."""
+        super().create(spec, settings)
         self._index = self.factory(**settings)
-        self._parts: list[VectorArray] = []
-        del spec
 
-    def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
-        """Keep the vectors; their order is their id."""
-        del ids, attributes
-        self._parts.append(vectors)
-
-    def finish(self) -> None:
-        """Call `build` with all vectors."""
-        self._index.build(self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts))
-        self._parts = []
+    def build(self, vectors: VectorArray) -> None:
+        """Call `build` of the object."""
+        self._index.build(vectors)
 
     def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
         """Return `search` with k and the settings filled in."""
         del filter
-        self._settings |= settings
+        self._settings = {**self._settings, **settings}
         search, further = self._index.search, dict(settings)
         return lambda query: search(query, k, **further)
 
@@ -286,16 +318,16 @@ for _name, _home in {
     "faiss-hnsw": "faiss:FaissHnsw",
     "faiss-ivf": "faiss:FaissIvf",
     "faiss-ivf-pq": "faiss:FaissIvfPq",
-    "hnswlib": "hnswlib:Hnswlib",
-    "usearch": "usearch:Usearch",
-    "voyager": "voyager:Voyager",
-    "annoy": "annoy:Annoy",
-    "scann": "scann:Scann",
-    "pynndescent": "pynndescent:Pynndescent",
-    "sqlite-vec": "sqlite_vec:SqliteVec",
-    "duckdb-vss": "duckdb_vss:DuckdbVss",
-    "lancedb-hnsw": "lancedb:LancedbHnsw",
-    "qdrant-edge": "qdrant_edge:QdrantEdge",
+    "hnswlib": "libraries:Hnswlib",
+    "usearch": "libraries:Usearch",
+    "voyager": "libraries:Voyager",
+    "annoy": "libraries:Annoy",
+    "scann": "libraries:Scann",
+    "pynndescent": "libraries:Pynndescent",
+    "sqlite-vec": "embedded:SqliteVec",
+    "duckdb-vss": "embedded:DuckdbVss",
+    "lancedb-hnsw": "embedded:LancedbHnsw",
+    "qdrant-edge": "qdrant:QdrantEdge",
     "chroma": "chroma:Chroma",
     "chroma-http": "chroma:ChromaHttp",
     "pgvector-exact": "pgvector:PgvectorExact",

@@ -160,6 +160,16 @@ def tabulate_lines(data: Buffer, *, before: int = 0) -> pa.Table:
     return table if rows.sound.all() else table.filter(pa.array(rows.sound))
 
 
+def find_results(data: Buffer, query: str) -> tuple[list[str], Floats]:
+    """Return the documents and scores of one query of a run, without splitting the lines of others."""
+    blank = rb"[ \t\x0b\x0c\r]"
+    own = re.escape(query.encode())
+    wanted = re.compile(rb"^(?:\xef\xbb\xbf)?%b*%b%b[^\n]*" % (blank, own, blank), re.MULTILINE)
+    lines = [line.group().split() for line in wanted.finditer(data)]
+    names = [line[2].decode(errors="backslashreplace") for line in lines]
+    return names, np.array([float(line[4]) for line in lines], dtype=np.float64)
+
+
 def _parse_run(lines: Buffer | DiskFile, file: File, *, before: int = 0) -> pa.Table:
     """Return every line of a run as columns; raise `BadInput` for everything wrong with them."""
     data = load(lines)
@@ -376,7 +386,8 @@ def _read_stretch(text: NDArray[np.uint8], begin: int, layout: Layout) -> tuple[
     lines = split_lines(text, layout.columns)
     ids = [_to_binary(lines.columns[place]) for _, place in layout.ids]
     value, sound = parse_numbers(lines.columns[layout.number[1]])
-    return *ids, value, sound, lines.begin + begin, lines.short + begin, lines.short_count, lines.wide
+    begins = lines.begins + begin
+    return *ids, value, sound, begins[lines.row], begins[lines.short], lines.counts[lines.short], lines.wide
 
 
 def _to_binary(strings: Strings) -> pa.Array:

@@ -124,7 +124,6 @@ def _weights(value: object) -> tuple[tuple[float, float], ...]:
 
 
 _A_NUMBER = ("a number", _within(-math.inf, math.inf))
-_ABOVE_0 = ("a number above 0", _within(0, math.inf, open_ends=True))
 
 PARAMETERS: dict[str, Parameter] = {
     "cutoff": Parameter.whole("how many results from the top are looked at", high=MOST_RANKS),

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from judged.arrays import Flags, Floats, Ints
+from judged.arrays import Floats, Ints
 from judged.errors import BadInput, JudgedError
 from judged.io.open import name_sources
 from judged.io.read import read_run
+from judged.kernels.scan.order import sort_results
 from judged.kernels.scan.scanner import round_scores
+from judged.kernels.scan.strings import Strings
 from judged.problem import Problem, Problems
-from judged.tables.columns import add_repeats, call, take, to_numpy
+from judged.tables.columns import add_repeats, take, to_bytes, to_numpy
 from judged.tables.run import Columns, Run
 
 if TYPE_CHECKING:
@@ -84,9 +86,13 @@ class Candidates:
         """The number of candidates of each query."""
         return np.bincount(self.query, minlength=len(self.queries))
 
+    @cached_property
+    def _names(self) -> Strings:
+        return Strings.from_offsets(*to_bytes(self.documents))[self.document]
+
     def sort(self, score: Floats) -> Ints:
         """Return the candidates by query, then score, then document id, descending."""
-        return _sort(self.query, score, self.document, self.documents)
+        return sort_results(self.query, score, self._names)
 
     def to_run(self, score: Floats, *, name: str, depth: int | None = None) -> Run:
         """Return the run in which every candidate has its score, or the first `depth` of each query."""
@@ -122,6 +128,7 @@ def collect_candidates(runs: Sequence[Run]) -> Candidates:
     columns = [_check_scores(run) for run in runs]
     queries, query = _encode([column.query for column in columns])
     documents, document = _encode([column.document for column in columns])
+    texts = Strings.from_offsets(*to_bytes(documents))
     cuts = np.cumsum([0, *(len(column.score) for column in columns)])
     keys, candidate = _number(query * max(len(documents), 1) + document)
     lists = []
@@ -129,7 +136,7 @@ def collect_candidates(runs: Sequence[Run]) -> Candidates:
         rows = slice(first, last)
         _check_repeats(run, column, candidate[rows], len(keys))
         compared = round_scores(column.score, single=True)
-        order = _sort(query[rows], compared, document[rows], documents)
+        order = sort_results(query[rows], compared, texts[document[rows]])
         many = np.bincount(query[rows], minlength=len(queries))
         offset = np.concatenate(([0], np.cumsum(many))).astype(np.int64)
         lists.append(RankedList(candidate[rows][order], column.score[order], offset))
@@ -146,12 +153,13 @@ def collect_ranked(
         document: row for row, document in enumerate(dict.fromkeys(one for some, _ in lists for one in some))
     }
     documents = pa.array(list(rows), type=pa.large_string())
+    texts = Strings.from_offsets(*to_bytes(documents))
     ranked = []
     for some, scores in lists:
         document = np.array([rows[one] for one in some], dtype=np.int64)
         score = np.array(scores, dtype=np.float64)
         query = np.zeros(len(document), dtype=np.int64)
-        order = _sort(query, round_scores(score, single=True), document, documents)
+        order = sort_results(query, round_scores(score, single=True), texts[document])
         ranked.append(RankedList(document[order], score[order], np.array([0, len(order)])))
     everything = np.arange(len(rows))
     queries = pa.array([""], type=pa.large_string())
@@ -194,38 +202,6 @@ def _number(keys: Ints) -> tuple[Ints, Ints]:
     buffer = pa.py_buffer(np.ascontiguousarray(keys))
     encoded = pa.Array.from_buffers(pa.int64(), len(keys), [None, buffer]).dictionary_encode()
     return to_numpy(encoded.dictionary), to_numpy(encoded.indices).astype(np.int64)
-
-
-def _sort(query: Ints, score: Floats, document: Ints, documents: pa.Array) -> Ints:
-    """Return the rows by query, then score from the highest, then document id, descending."""
-    order = np.arange(len(query)) if _is_sorted(query, score) else np.lexsort((-score, query))
-    tied = _find_ties(query[order], score[order])
-    if tied.any():
-        rows = order[tied]
-        place = _order_names(document[rows], documents)
-        order[tied] = rows[np.lexsort((-place, -score[rows], query[rows]))]
-    return order
-
-
-def _is_sorted(query: Ints, score: Floats) -> bool:
-    """Return whether rows are sorted by query and score already, as those of most runs are."""
-    step = np.diff(query)
-    return bool(((step > 0) | ((step == 0) & (np.diff(score) <= 0))).all())
-
-
-def _find_ties(query: Ints, score: Floats) -> Flags:
-    """Return which of the sorted rows have the score of a neighbour of the same query."""
-    same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    return np.concatenate((same, [False])) | np.concatenate(([False], same))
-
-
-def _order_names(document: Ints, documents: pa.Array) -> Ints:
-    """Return for each row the place of its document's id in the order of bytes."""
-    distinct, member = np.unique(document, return_inverse=True)
-    order = to_numpy(call("array_sort_indices", take(documents, distinct))).astype(np.int64)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return place[member]
 
 
 def _notes(queries: pa.Array, lists: Sequence[RankedList], names: Sequence[str]) -> tuple[str, ...]:

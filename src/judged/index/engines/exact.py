@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,10 +65,6 @@ class Exact(Engine):
             return ids[nearest[np.argsort(distance[nearest], kind="stable")]]
 
         return search
-
-    def effective_config(self) -> Mapping[str, int]:
-        """Return nothing: there is nothing to set."""
-        return {}
 
     @property
     def _rows(self) -> VectorArray:

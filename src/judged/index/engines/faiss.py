@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from judged._optional import need
 from judged.index.engine import (
     GRAPH_BUILD,
     GRAPH_QUERY,
@@ -40,7 +39,7 @@ class _Faiss(Engine):
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Make an empty index."""
-        self._faiss = need("faiss", extra=self.extra, needed_by=f"the engine `{self.name}`")
+        self._faiss = self.load("faiss")
         self._faiss.omp_set_num_threads(spec.threads)
         self._binary = spec.metric == "hamming"
         kind = self._faiss.METRIC_L2 if spec.metric == "l2" else self._faiss.METRIC_INNER_PRODUCT
@@ -100,10 +99,6 @@ class FaissFlat(_Faiss):
             else self._faiss.IndexFlat(dimensions, kind)
         )
 
-    def effective_config(self) -> Mapping[str, SettingValue]:
-        """Return nothing: there is nothing to set."""
-        return {}
-
 
 class FaissHnsw(_Faiss):
     """A graph of neighbours, searched greedily from the top layer down."""
@@ -111,8 +106,8 @@ class FaissHnsw(_Faiss):
     name = "faiss-hnsw"
     title = "faiss, HNSW graph"
     parameters = "SearchParametersHNSW"
-    build_settings: ClassVar[Mapping[str, Setting]] = GRAPH_BUILD
-    query_settings: ClassVar[Mapping[str, Setting]] = GRAPH_QUERY
+    build_settings = GRAPH_BUILD
+    query_settings = GRAPH_QUERY
 
     def _make(self, dimensions: int, kind: int, settings: Settings) -> Any:
         index = self._faiss.IndexHNSWFlat(dimensions, settings["M"], kind)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, ClassVar
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judged._optional import need
-from judged.errors import EngineFailed
-from judged.index.connection import RemoteEngine
+from judged.index.connection import CollectionEngine
 from judged.index.engine import (
     GRAPH_BUILD,
     GRAPH_QUERY,
@@ -22,7 +18,6 @@ from judged.index.engine import (
     IndexSpec,
     Metric,
     Search,
-    Setting,
     Settings,
     SettingValue,
     VectorArray,
@@ -35,7 +30,7 @@ BATCH = 2000
 """Rows in one request."""
 
 
-class MilvusHnsw(RemoteEngine):
+class MilvusHnsw(CollectionEngine):
     """A collection with one HNSW graph for each of its segments."""
 
     name = "milvus-hnsw"
@@ -46,15 +41,13 @@ class MilvusHnsw(RemoteEngine):
     capabilities: ClassVar[Capabilities] = Capabilities(
         filters=True, deletes=True, remote=True, unverified=frozenset({"ef"})
     )
-    build_settings: ClassVar[Mapping[str, Setting]] = GRAPH_BUILD
-    query_settings: ClassVar[Mapping[str, Setting]] = GRAPH_QUERY
+    build_settings = GRAPH_BUILD
+    query_settings = GRAPH_QUERY
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Connect, and make an empty collection."""
-        self._library = need("pymilvus", extra=self.extra, needed_by=f"the engine `{self.name}`")
-        self._spec, self._settings, self._collection = spec, settings, f"judged_{uuid4().hex[:16]}"
-        self._clients: list[Any] = []
-        self._open(spec)
+        self._library = self.load("pymilvus")
+        self.open(spec, settings)
         kind = self._library.DataType
         with self.asking():
             schema = self._client.create_schema(auto_id=False)
@@ -96,7 +89,7 @@ class MilvusHnsw(RemoteEngine):
 
     def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
         """Open a client, and return a query."""
-        ask, parameters = self._connect().search, {"params": {"ef": settings["ef"]}}
+        ask, parameters = self.connect().search, {"params": {"ef": settings["ef"]}}
         condition = "" if filter is None else f"{filter.field} {filter.operator} {int(filter.value)}"
 
         def search(query: VectorArray) -> list[int]:
@@ -119,26 +112,17 @@ class MilvusHnsw(RemoteEngine):
             graph = self._client.describe_index(self._collection, "vector")
         return {"M": int(graph["M"]), "ef_construction": int(graph["efConstruction"])}
 
-    def close(self) -> None:
-        """Drop the collection, unless the server is gone, and close the clients."""
-        clients = getattr(self, "_clients", [])
-        if clients:
-            with suppress(EngineFailed), self.asking():
-                self._client.drop_collection(self._collection)
-        for client in clients:
-            client.close()
-        self._clients = []
+    def make_client(self) -> Any:
+        """Connect to the server."""
+        return self._library.MilvusClient(self._address, timeout=PATIENCE)
 
-    def _open(self, spec: IndexSpec) -> None:
-        self.connect_to(spec)
-        with self.asking():
-            self._client = self._connect()
-            type(self).server_version = f"milvus {self._client.get_server_version()}"
+    def read_version(self) -> str:
+        """Return the version of the server."""
+        return f"milvus {self._client.get_server_version()}"
 
-    def _connect(self) -> Any:
-        client = self._library.MilvusClient(self._address, timeout=PATIENCE)
-        self._clients.append(client)
-        return client
+    def drop(self) -> None:
+        """Drop the collection."""
+        self._client.drop_collection(self._collection)
 
     def _wait(self) -> None:
         """Ask once for what was written last: a strong read waits until the server has it."""
@@ -165,13 +149,10 @@ class MilvusLite(MilvusHnsw):
         """Return nothing: Milvus Lite does not say which parameters an index has."""
         return {}
 
-    def _open(self, spec: IndexSpec) -> None:
-        if spec.folder is None:
-            msg = f"`{self.name}` needs a folder"
-            raise EngineFailed(msg, hint="the benchmark makes one; give `IndexSpec(folder=…)` elsewhere")
-        self._address = str(spec.folder / "milvus.db")
-        self._client = self._library.MilvusClient(self._address)
-        self._clients.append(self._client)
+    def find_address(self, spec: IndexSpec) -> str:
+        """Return the file of the database."""
+        return str(self.find_folder(spec) / "milvus.db")
 
-    def _connect(self) -> Any:
-        return self._client
+    def make_client(self) -> Any:
+        """Open the file."""
+        return self._library.MilvusClient(self._address)

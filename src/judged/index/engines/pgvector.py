@@ -67,9 +67,8 @@ class _Pgvector(RemoteEngine):
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Connect, and make an empty table."""
-        self._psycopg = need("psycopg", extra=self.extra, needed_by=f"the engine `{self.name}`")
-        self._pgvector = need("pgvector.psycopg", extra=self.extra, needed_by=f"the engine `{self.name}`")
-        values = need("pgvector", extra=self.extra, needed_by=f"the engine `{self.name}`")
+        self._psycopg, self._pgvector = self.load("psycopg"), self.load("pgvector.psycopg")
+        values = self.load("pgvector")
         self._spec, self._settings = spec, settings
         self._type = "bit" if spec.metric == "hamming" else "halfvec" if settings.get("halfvec") else "vector"
         if spec.metric == "hamming" and settings.get("halfvec"):
@@ -81,7 +80,7 @@ class _Pgvector(RemoteEngine):
             "bit": lambda vector: values.Bit(vector.tobytes()),
         }
         self._to_value = convert[self._type]
-        self.connect_to(spec)
+        self._address = self.find_address(spec)
         name = f"judged_{uuid4().hex[:16]}"
         self._table, self._index = self._psycopg.sql.Identifier(name), f"{name}_index"
         self._write = self._connect()

@@ -1,24 +1,22 @@
-"""Qdrant: a server by URL, and the emulation in Python that its client carries."""
+"""Qdrant: a server by URL, the emulation in Python that its client carries, and Qdrant Edge in process."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, ClassVar
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judged._optional import need
 from judged.errors import EngineFailed
-from judged.index.connection import RemoteEngine
+from judged.index.connection import CollectionEngine
 from judged.index.engine import (
     GRAPH_BUILD,
     GRAPH_QUERY,
     Attributes,
     Capabilities,
+    Engine,
     Filter,
     IndexSpec,
     Search,
@@ -33,10 +31,10 @@ BATCH = 1000
 CHECKS, PAUSE = 36_000, 0.1
 """How often, and with how many seconds between, a server is asked whether the graph is built: an hour at most."""
 SMALLEST = 10
-"""Kilobytes, the least that a server accepts as a size from which on it builds a graph and uses it."""
+"""Smallest indexing threshold (KB) that the server accepts."""
 
 
-class Qdrant(RemoteEngine):
+class Qdrant(CollectionEngine):
     """A collection of one shard; vectors are loaded first and the graph is built over all of them."""
 
     name = "qdrant"
@@ -52,17 +50,11 @@ class Qdrant(RemoteEngine):
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Connect, and make an empty collection that is not indexed yet."""
-        self._library = need("qdrant_client", extra=self.extra, needed_by=f"the engine `{self.name}`")
+        self._library = self.load("qdrant_client")
         models = self._models = self._library.models
-        self._spec, self._settings, self._collection = spec, settings, f"judged-{uuid4().hex[:16]}"
-        self._clients: list[Any] = []
-        distances = {
-            "l2": models.Distance.EUCLID,
-            "ip": models.Distance.DOT,
-            "cosine": models.Distance.COSINE,
-        }
-        vectors = models.VectorParams(size=spec.dimensions, distance=distances[spec.metric])
-        self._open(spec)
+        self.open(spec, settings)
+        distance = {"l2": "Euclid", "ip": "Dot", "cosine": "Cosine"}[spec.metric]
+        vectors = models.VectorParams(size=spec.dimensions, distance=models.Distance(distance))
         with self.asking():
             self._client.create_collection(
                 self._collection,
@@ -108,7 +100,7 @@ class Qdrant(RemoteEngine):
 
     def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
         """Open a client, and return a query."""
-        ask = self._connect().query_points
+        ask = self.connect().query_points
         condition = None if filter is None else self._to_filter(filter)
         parameters = self._models.SearchParams(hnsw_ef=settings["ef"]) if settings else None
 
@@ -132,26 +124,13 @@ class Qdrant(RemoteEngine):
             graph = self._client.get_collection(self._collection).config.hnsw_config
         return {"M": graph.m, "ef_construction": graph.ef_construct}
 
-    def close(self) -> None:
-        """Delete the collection, unless the server is gone, and close the clients."""
-        clients = getattr(self, "_clients", [])
-        if clients:
-            with suppress(EngineFailed), self.asking():
-                self._client.delete_collection(self._collection)
-        for client in clients:
-            client.close()
-        self._clients = []
+    def make_client(self) -> Any:
+        """Connect to the server."""
+        return self._library.QdrantClient(url=self._address, check_compatibility=False)
 
-    def _open(self, spec: IndexSpec) -> None:
-        self.connect_to(spec)
-        self._client = self._connect()
-        with self.asking():
-            type(self).server_version = f"qdrant {self._client.info().version}"
-
-    def _connect(self) -> Any:
-        client = self._library.QdrantClient(url=self._address, check_compatibility=False)
-        self._clients.append(client)
-        return client
+    def read_version(self) -> str:
+        """Return the version of the server."""
+        return f"qdrant {self._client.info().version}"
 
     def _index_fields(self) -> None:
         for field in self._spec.fields:
@@ -195,17 +174,104 @@ class QdrantLocal(Qdrant):
         """Return nothing: there is nothing to set."""
         return {}
 
-    def _open(self, spec: IndexSpec) -> None:
-        self._address = ":memory:"
-        self._client = self._library.QdrantClient(":memory:")
-        self._clients.append(self._client)
+    def find_address(self, spec: IndexSpec) -> str:
+        """Return the name of a database in memory."""
         del spec
+        return ":memory:"
 
-    def _connect(self) -> Any:
-        return self._client
+    def make_client(self) -> Any:
+        """Make the emulation."""
+        return self._library.QdrantClient(self._address)
 
     def _index_fields(self) -> None:
         """Do nothing: local mode filters without indexes."""
 
     def _describe_graph(self) -> Any:
         return None
+
+
+class QdrantEdge(Engine):
+    """A shard in a folder; fields are indexed, and the graph is searched with the filter in mind."""
+
+    name = "qdrant-edge"
+    title = "Qdrant Edge, HNSW graph in process"
+    extra = "qdrant-edge"
+    packages = ("qdrant-edge-py",)
+    # a shard reports how much is indexed, which `finish` checks, and no setting
+    capabilities = Capabilities(
+        filters=True, deletes=True, unverified=frozenset({"M", "ef_construction", "ef"})
+    )
+    build_settings = GRAPH_BUILD
+    query_settings = GRAPH_QUERY
+
+    def create(self, spec: IndexSpec, settings: Settings) -> None:
+        """Make an empty shard that is indexed whatever its size."""
+        edge = self._edge = self.load("qdrant_edge")
+        self._fields = spec.fields
+        distances = {"l2": edge.Distance.Euclid, "ip": edge.Distance.Dot, "cosine": edge.Distance.Cosine}
+        graph = edge.HnswIndexConfig(
+            m=settings["M"],
+            ef_construct=settings["ef_construction"],
+            full_scan_threshold=1,
+            max_indexing_threads=spec.threads,
+        )
+        vectors = edge.EdgeVectorParams(
+            size=spec.dimensions, distance=distances[spec.metric], hnsw_config=graph
+        )
+        optimizers = edge.EdgeOptimizersConfig(indexing_threshold=1, default_segment_number=1)
+        self._shard = edge.EdgeShard.create(
+            str(self.find_folder(spec)), edge.EdgeConfig(vectors=vectors, optimizers=optimizers)
+        )
+        for field in spec.fields:
+            self._shard.update(edge.UpdateOperation.create_field_index(field, edge.PayloadSchemaType.Integer))
+
+    def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
+        """Add points in batches."""
+        edge, numbers = self._edge, ids.tolist()
+        columns = {field: attributes[field].tolist() for field in self._fields}
+        for start in range(0, len(ids), BATCH):
+            points = [
+                edge.Point(
+                    numbers[row], vectors[row].tolist(), {name: columns[name][row] for name in columns}
+                )
+                for row in range(start, min(start + BATCH, len(ids)))
+            ]
+            self._shard.update(edge.UpdateOperation.upsert_points(points))
+
+    def finish(self) -> None:
+        """Build the graph; raise `EngineFailed` if some vectors are outside it."""
+        self._shard.optimize()
+        found = self._shard.info()
+        if found.indexed_vectors_count < found.points_count:
+            msg = f"`{self.name}` indexed {found.indexed_vectors_count} of {found.points_count} vectors"
+            raise EngineFailed(msg, hint="searches would read the rest one by one")
+
+    def delete(self, ids: NDArray[np.int64]) -> None:
+        """Delete the points."""
+        self._shard.update(self._edge.UpdateOperation.delete_points(ids.tolist()))
+
+    def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
+        """Return a search."""
+        edge, ask = self._edge, self._shard.query
+        condition = None if filter is None else self._to_filter(filter)
+        parameters = edge.SearchParams(hnsw_ef=settings["ef"])
+        request, nearest = edge.QueryRequest, edge.Query.Nearest
+
+        def search(query: VectorArray) -> list[int]:
+            wanted = request(limit=k, query=nearest(query.tolist()), filter=condition, params=parameters)
+            return [point.id for point in ask(wanted)]
+
+        return search
+
+    def close(self) -> None:
+        """Close the shard."""
+        if hasattr(self, "_shard"):
+            self._shard.close()
+
+    def _to_filter(self, filter: Filter) -> Any:  # noqa: A002
+        edge = self._edge
+        if filter.operator == "==":
+            condition = edge.FieldCondition(key=filter.field, match=edge.MatchValue(filter.value))
+        else:
+            condition = edge.FieldCondition(key=filter.field, range=edge.RangeFloat(lt=filter.value))
+        return edge.Filter(must=[condition])

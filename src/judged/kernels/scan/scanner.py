@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.arrays import Bytes, Flags, Floats, Ints
-from judged.kernels.scan.strings import Keys, Strings
+from judged.kernels.scan.order import AS_GIVEN, DESCENDING, make_tie_keys
+from judged.kernels.scan.strings import Keys, Strings, find_repeats
 from judged.kernels.scan.text import parse_numbers, split_lines
 
 KINDS = ("few-columns", "not-a-number", "score-nan", "repeated-document")
@@ -24,7 +25,6 @@ KINDS = ("few-columns", "not-a-number", "score-nan", "repeated-document")
 FEW_COLUMNS, NOT_NUMBER, NAN, REPEATED = range(4)
 KEPT = 1000
 """The number of problems of a kind that one scan records; all are counted."""
-DESCENDING, ASCENDING, AS_GIVEN = range(3)
 
 
 def _empty() -> Ints:
@@ -106,12 +106,17 @@ def scan_text(index: Index, text: Bytes, ranges: Ints, *, query: int | None, rul
     score, good = parse_numbers(token)
     nan = good & np.isnan(score)
     faults = [
-        _make_faults(FEW_COLUMNS, stretch.place(lines.short), lines.short_count),
+        _make_faults(FEW_COLUMNS, stretch.place(lines.begins[lines.short]), lines.counts[lines.short]),
         _make_faults(NOT_NUMBER, stretch.place(token.start[~good]), token.length[~good]),
         _make_faults(NAN, stretch.place(token.start[nan]), token.length[nan]),
     ]
     rows = _Rows(
-        head, document, score, good & ~nan, stretch.place(lines.begin), stretch.place(document.start)
+        head,
+        document,
+        score,
+        good & ~nan,
+        stretch.place(lines.begins[lines.row]),
+        stretch.place(document.start),
     )
     return _scan_rows(index, rows, faults, ranges, lines.wide, query=query, rule=rule, single=single)
 
@@ -193,7 +198,9 @@ def _scan_rows(
     block = np.repeat(np.arange(len(starts)), ends - starts)[sound]
     document, place = rows.document[np.flatnonzero(sound)], rows.place[sound]
     offset = np.searchsorted(block, np.arange(len(starts) + 1))
-    again, first = _find_repeats(document, block, owners[block] >= 0)
+    scored = np.flatnonzero(owners[block] >= 0)
+    keys = _hash_keys(document, block)[scored]
+    again, first = (scored[at] for at in find_repeats(keys, block[scored], document[scored]))
     faults.append(_make_faults(REPEATED, place[again], place[first]))
     fresh = np.ones(len(block), dtype=bool)
     fresh[again] = False
@@ -276,41 +283,10 @@ def _differs(values: NDArray[Any]) -> Flags:
 
 def _order_ties(document: Strings, group: Ints, rule: int) -> Ints:
     """Count for every document the documents of its group before it under the tie rule."""
-    keys: list[NDArray[np.uint64]] = []
-    if rule != AS_GIVEN:
-        keys = [document.length.astype(np.uint64), *document.sort_keys()[::-1]]
-    if rule == DESCENDING:
-        keys = [~key for key in keys]
-    order = np.lexsort((*keys, group.astype(np.uint64)))
+    order = np.lexsort((*make_tie_keys(document, rule), group))
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order)) - np.searchsorted(group[order], group[order])
     return place
-
-
-def _find_repeats(document: Strings, block: Ints, scored: Flags) -> tuple[Ints, Ints]:
-    """Return the rows of scored queries whose document occurred before in the block, and the first such row."""
-    keys = _hash_keys(document, block)
-    order = np.argsort(keys, kind="stable")
-    order = order[scored[order]]
-    same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
-    if len(same) == 0:
-        return _empty(), _empty()
-    later, earlier = order[same + 1], order[same]
-    if not document[later].equals(document[earlier]).all():
-        return _find_repeats_by_name(document, block, np.unique(np.concatenate((later, earlier))))
-    first = dict(zip(later.tolist(), earlier.tolist(), strict=True))
-    for row in sorted(first):
-        first[row] = first.get(first[row], first[row])
-    rows = np.array(sorted(first), dtype=np.int64)
-    return rows, np.array([first[row] for row in rows.tolist()], dtype=np.int64)
-
-
-def _find_repeats_by_name(document: Strings, block: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """Return the same for rows with hash collisions between different documents."""
-    seen: dict[tuple[int, bytes], int] = {}
-    first = {row: seen.setdefault((int(block[row]), document.at(row)), row) for row in rows.tolist()}
-    again = [row for row in first if first[row] != row]
-    return np.array(again, dtype=np.int64), np.array([first[row] for row in again], dtype=np.int64)
 
 
 def _hash_keys(documents: Strings, group: Ints) -> NDArray[np.uint64]:

@@ -183,6 +183,33 @@ def distinct(keys: NDArray[Key]) -> NDArray[Key]:
     return ordered[new]
 
 
+def find_repeats(keys: Words, group: Ints, *columns: Strings) -> tuple[Ints, Ints]:
+    """Return the rows whose strings occurred before in their group, ascending, and for each the first such row.
+
+    Rows of one group with the same strings have the same key; other rows rarely share one.
+    """
+    ordered = np.sort(keys)
+    twice = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
+    if len(twice) == 0:  # the usual case, and faster than sorting rows
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    rows = np.flatnonzero(is_among(keys, twice))
+    place = np.searchsorted(twice, keys[rows])
+    first = rows[np.unique(place, return_index=True)[1]][place]
+    same: Flags = group[rows] == group[first]
+    if not (same.all() and all(column[rows].equals(column[first]).all() for column in columns)):
+        seen: dict[tuple[object, ...], int] = {}  # different strings with one hash: compare them by name
+        names = ((int(group[row]), *(column.at(row) for column in columns)) for row in rows.tolist())
+        first = np.array([seen.setdefault(name, row) for name, row in zip(names, rows.tolist(), strict=True)])
+    again = rows != first
+    return rows[again], first[again]
+
+
+def is_among(keys: Words, wanted: Words) -> Flags:
+    """Return which keys are in the sorted array `wanted`, which is not empty."""
+    found: Flags = wanted[np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)] == keys
+    return found
+
+
 def _cell(keys: Words) -> Ints:
     """Return the cell of the table for every key."""
     return (keys >> np.uint64(64 - _SIEVE)).astype(np.int64)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judged.arrays import Bytes, Flags, Floats, Ints
 from judged.kernels.scan.strings import Buffer, Strings
@@ -16,20 +18,37 @@ _FEED, _HASH, _POINT, _ZERO, _MINUS, _PLUS = 10, ord("#"), ord("."), ord("0"), o
 _TENS = np.array([float(10**k) for k in range(23)])
 
 
+ROW, SHORT, COMMENT, BLANK = range(4)
+"""What a line is: a row, too short to be one, a comment, or nothing."""
+
+
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """The lines of a text that have enough columns, those that have too few, and how many have more."""
+    """The lines of a text, and the first columns of those that are rows."""
 
     columns: list[Strings]
-    """The first columns of every good line."""
-    begin: Ints
-    """Where every valid line begins, in bytes."""
-    short: Ints
-    """Where every line with too few columns begins."""
-    short_count: Ints
-    """The number of its columns."""
-    wide: int
-    """The number of lines with more columns than needed."""
+    """The first columns of every row."""
+    kinds: NDArray[np.uint8]
+    """Of every line, what it is."""
+    counts: Ints
+    """Of every line, how many columns it has; 0 for comments."""
+    begins: Ints
+    """Of every line, where it begins, in bytes."""
+
+    @cached_property
+    def row(self) -> Ints:
+        """The number of each row's line, from 0."""
+        return np.flatnonzero(self.kinds == ROW)
+
+    @cached_property
+    def short(self) -> Ints:
+        """The number of each line with too few columns, from 0."""
+        return np.flatnonzero(self.kinds == SHORT)
+
+    @property
+    def wide(self) -> int:
+        """The number of lines with more columns than needed."""
+        return int((self.counts[self.row] > len(self.columns)).sum())
 
 
 def find_line_end(text: Any, wanted: int) -> int:
@@ -46,28 +65,27 @@ def find_line_end(text: Any, wanted: int) -> int:
 
 
 def split_lines(text: Bytes, columns: int) -> Lines:
-    """Return the columns of every line that is neither blank nor a comment."""
-    buffer = Buffer(text)
-    if len(text) == 0:
-        nothing = np.zeros(0, dtype=np.int64)
-        return Lines([Strings(buffer, nothing, nothing)] * columns, nothing, nothing, nothing, 0)
-    inside = ~_WHITE[text]
-    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
-    edges = np.concatenate(([0] if inside[0] else [], edges, [len(text)] if inside[-1] else [])).astype(
-        np.int64
-    )
-    start, end = edges[0::2], edges[1::2]
-    feeds = np.flatnonzero(text == _FEED)
-    begin = np.concatenate(([0], feeds + 1))
-    first = np.concatenate(([0], np.searchsorted(start, feeds), [len(start)]))
-    count, first = np.diff(first), first[:-1]
-    filled = count > 0
-    filled[filled] = text[start[first[filled]]] != _HASH
-    good = filled & (count >= columns)
-    short = filled & (count < columns)
-    token = first[good]
+    """Return what every line is, and the first columns of those that have enough."""
+    start, end = _find_tokens(text)
+    begins = np.concatenate(([0], np.flatnonzero(text == _FEED) + 1)).astype(np.int64)
+    if begins[-1] == len(text):
+        begins = begins[:-1]  # nothing after the last line feed
+    first = np.searchsorted(start, np.append(begins, len(text)))
+    counts, first = np.diff(first), first[:-1]
+    kinds = np.where(counts >= columns, ROW, SHORT).astype(np.uint8)
+    filled = np.flatnonzero(counts)
+    kinds[filled[text[start[first[filled]]] == _HASH]] = COMMENT
+    kinds[counts == 0] = BLANK
+    token, buffer = first[kinds == ROW], Buffer(text)
     cut = [Strings(buffer, start[token + k], end[token + k] - start[token + k]) for k in range(columns)]
-    return Lines(cut, begin[good], begin[short], count[short], int((count[good] > columns).sum()))
+    return Lines(cut, kinds, np.where(kinds == COMMENT, 0, counts), begins)
+
+
+def _find_tokens(text: Bytes) -> tuple[Ints, Ints]:
+    """Return where every token starts and ends."""
+    inside = np.concatenate(([False], ~_WHITE[text], [False]))
+    edges = np.flatnonzero(inside[1:] != inside[:-1])
+    return edges[0::2], edges[1::2]
 
 
 def parse_numbers(tokens: Strings) -> tuple[Floats, Flags]:
