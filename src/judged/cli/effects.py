@@ -1,6 +1,6 @@
 """Options that have an effect only together with others: each declares what it needs, and is refused without it.
 
-What an option `needs` is written as on the command line: `--per-query`, `--engine spark`, `--format csv|tsv`,
+What an option `needs` is written as on the command line: `--per-query`, `--backend spark`, `--format csv|tsv`,
 `-o FILE.html|.md`, `RUN`; or `not --per-query`. Of a tuple one will do; a list of tuples asks for one of each.
 """
 

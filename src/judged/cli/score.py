@@ -43,7 +43,7 @@ Examples:
   judged score qrels.txt *.run -o table.tex -o scores.parquet
   judged score qrels.txt old=2023/run.txt new=2024/run.txt
   zcat bm25.run.gz | judged score qrels.txt -
-  judged score qrels.txt s3://bucket/runs/ --engine spark --master spark://host:7077
+  judged score qrels.txt s3://bucket/runs/ --backend spark --master spark://host:7077
 """
 
 
@@ -74,20 +74,20 @@ Examples:
     help="YAML file of settings; options on the command line take precedence.",
 )
 @click.option(
-    "--engine",
+    "--backend",
     type=click.Choice(["local", "streaming", "spark"]),
     help="What reads the runs: at once, as streams in blocks of queries, or Apache Spark."
     "  [default: streaming for folders, patterns, URIs and files over 1 GiB, else local]",
 )
 @dependent_option(
     "--master",
-    needs="--engine spark",
+    needs="--backend spark",
     metavar="URL",
-    help="With --engine spark: `local[4]`, `spark://…`, `yarn` or `sc://…`.",
+    help="With --backend spark: `local[4]`, `spark://…`, `yarn` or `sc://…`.",
 )
 @dependent_option(
     "--threads",
-    excludes=("--engine spark",),
+    excludes=("--backend spark",),
     type=click.IntRange(min=1),
     metavar="N",
     help="Number of threads that read the runs.",
@@ -104,7 +104,7 @@ def command(
     output: OutputOptions,
     choice: ProfileChoice,
     config: Path | None,
-    engine: Literal["local", "streaming", "spark"] | None,
+    backend: Literal["local", "streaming", "spark"] | None,
     master: str | None,
     threads: int | None,
 ) -> None:
@@ -131,13 +131,13 @@ def command(
     if by_default:
         chosen = profile.default_measures or DEFAULT_MEASURES
     binary = file is not None and file.binary
-    streamed = {run.name for run in inputs if _is_streamed(run.path, engine)}
+    streamed = {run.name for run in inputs if _is_streamed(run.path, backend)}
     evaluations = evaluate_many(
         _read_judgments(qrels, chosen, profile, binary=binary, intents=intents),
-        _open_runs(inputs, engine, master),
+        _open_runs(inputs, backend, master),
         chosen,
         protocol=profile,
-        engine=None if engine == "spark" else engine,
+        backend=None if backend == "spark" else backend,
         threads=threads or (file.threads if file else None),
         progress=lambda name: Progress(
             f"Scoring {name}", enabled=not output.quiet, rate="rows" if name in streamed else ""
@@ -156,20 +156,20 @@ def command(
     emit(evaluations, output, display=shown, notes=tuple(notes))
 
 
-def _open_runs(inputs: list[Input], engine: str | None, master: str | None) -> dict[str, Any]:
+def _open_runs(inputs: list[Input], backend: str | None, master: str | None) -> dict[str, Any]:
     """Return every run by name: its path, or its data frame in Spark."""
-    if engine != "spark":
+    if backend != "spark":
         return {run.name: run.path for run in inputs}
     from judged.scoring.spark import read_frame
 
     return {run.name: read_frame(run.path, master=master) for run in inputs}
 
 
-def _is_streamed(path: str, engine: str | None) -> bool:
+def _is_streamed(path: str, backend: str | None) -> bool:
     """Return whether progress is counted in rows, not in bytes."""
     from judged.io.open import is_large
 
-    return engine == "streaming" or (engine is None and is_large(path))
+    return backend == "streaming" or (backend is None and is_large(path))
 
 
 def _read_configuration(path: Path) -> Configuration:
