@@ -6,12 +6,11 @@ What an option `needs` is written as on the command line: `--per-query`, `--back
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import click
 
-F = TypeVar("F", bound=Callable[..., object])
 Needs: TypeAlias = str | tuple[str, ...] | list[tuple[str, ...]]
 
 TABLES = ("--format table|markdown|latex", "-o FILE.txt|.md|.tex")
@@ -23,15 +22,20 @@ TEXTS = (*TABLES, "-o FILE.html")
 
 
 class DependentOption(click.Option):
-    """An option that is refused on a command line on which it would have no effect."""
+    """An option that is refused on a command line on which it would have no effect; `section` is its heading in help."""
 
     def __init__(
-        self, *args: Any, needs: Needs = (), excludes: tuple[str, ...] = (), **settings: Any
+        self,
+        *args: Any,
+        needs: Needs = (),
+        excludes: tuple[str, ...] = (),
+        section: str = "",
+        **settings: Any,
     ) -> None:
         super().__init__(*args, **settings)
-        groups = [needs] if isinstance(needs, tuple) else [(needs,)] if isinstance(needs, str) else needs
-        self.needs = [group for group in groups if group]
+        self.needs = list_needs(needs)
         self.excludes = excludes
+        self.section = section
 
     def handle_parse_result(
         self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
@@ -55,11 +59,10 @@ class DependentOption(click.Option):
             raise click.UsageError(msg)
 
 
-def dependent_option(
-    *declarations: str, needs: Needs = (), excludes: tuple[str, ...] = (), **settings: Any
-) -> Callable[[F], F]:
-    """Return `click.option` for an option that needs others, or excludes them."""
-    return click.option(*declarations, cls=DependentOption, needs=needs, excludes=excludes, **settings)
+def list_needs(needs: Needs) -> list[tuple[str, ...]]:
+    """Return the groups of what an option needs, of each of which one will do."""
+    groups = [needs] if isinstance(needs, tuple) else [(needs,)] if isinstance(needs, str) else needs
+    return [group for group in groups if group]
 
 
 def _find(command: click.Command, flag: str) -> click.Parameter | None:

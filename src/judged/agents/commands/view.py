@@ -36,8 +36,7 @@ def _is_trace(path: Path) -> bool:
 
 def _evaluate(named: Sequence[tuple[str | None, str]], options: ViewOptions) -> Result:
     """Return the scores of sessions, with their curves, and the comparison with a baseline if one is named."""
-    shared = dict.fromkeys(("good", "discount", "beyond"))
-    measures = choose_measures({"measures": options.measures, **shared})
+    measures = choose_measures(options.measures)
     files = [("trace", path) for _, path in named] + ([("labels", options.labels)] if options.labels else [])
     inputs = observe_files(files)
     evaluation = evaluate_sessions(named, measures, labels=options.labels, explain=True)

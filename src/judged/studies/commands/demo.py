@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from judged.cli.command import Command
 from judged.cli.output import OutputOptions
 
 EXAMPLES = """\b
@@ -15,7 +16,7 @@ Examples:
 """
 
 
-@click.command("demo", epilog=EXAMPLES)
+@click.command("demo", cls=Command, epilog=EXAMPLES)
 @click.option(
     "--output",
     default="judged-demo",

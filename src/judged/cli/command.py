@@ -1,0 +1,124 @@
+"""How a command is declared: classes whose fields are its options, help in sections, and subcommands.
+
+    @dataclass(frozen=True, kw_only=True)
+    class ServerOptions:
+        port: int = option("--port", type=int, default=80, help="Port to listen on.")
+
+    @click.command("serve", cls=Command)
+    @options("server", ServerOptions, "Server")
+    def command(*, server: ServerOptions) -> None: ...
+
+A field is declared once: its option, its default and the attribute that the command reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, field, fields
+from functools import wraps
+from typing import Any, TypeAlias, cast
+
+import click
+
+from judged.cli.effects import DependentOption, Needs, list_needs
+from judged.plugins import resolve
+
+Decorated: TypeAlias = Callable[..., None]
+Settings: TypeAlias = Mapping[str, Any]
+
+COLUMN = 30
+"""Width of the column of flags in help; longer ones have a line of their own, as click does it."""
+
+
+def option(*flags: str, **settings: Any) -> Any:
+    """Declare an option as a field; `flags` and `settings` are those of `DependentOption`.
+
+    The field has the default of the option, so that code can make the object as well.
+    """
+    absent: object = False if settings.get("is_flag") else () if settings.get("multiple") else None
+    default = MISSING if settings.get("required") else settings.get("default", absent)
+    return field(default=default, metadata={"flags": flags, **settings})
+
+
+def options(
+    name: str,
+    kind: type,
+    section: str = "",
+    *,
+    needs: Needs = (),
+    without: Sequence[str] = (),
+    **changes: Settings,
+) -> Callable[[Decorated], Decorated]:
+    """Add the options that the fields of `kind` declare; the command receives an object of that class as `name`.
+
+    `section` is their heading in the help, unless an option has its own. `needs` are added to those of every option.
+    `changes` replace settings of single options, by field; those of fields in `without` are left out.
+    """
+    declared = [item for item in fields(kind) if item.metadata and item.name not in without]
+    settings = {
+        item.name: {**_combine(item.metadata, section, needs), **changes.get(item.name, {})}
+        for item in declared
+    }
+    return gather(name, kind, settings)
+
+
+def gather(
+    name: str, make: Callable[..., object], declared: Mapping[str, Settings]
+) -> Callable[[Decorated], Decorated]:
+    """Add the options that are declared by name; the command receives what `make` returns for their values as `name`."""
+
+    def decorate(command: Decorated) -> Decorated:
+        @wraps(command)
+        def receive(**given: object) -> None:
+            made = make(**{each: given.pop(each) for each in declared})
+            command(**{name: made}, **given)
+
+        for each, settings in reversed(list(declared.items())):
+            others = {key: value for key, value in settings.items() if key != "flags"}
+            click.option(*settings["flags"], each, cls=DependentOption, **others)(receive)
+        return receive
+
+    return decorate
+
+
+def _combine(settings: Settings, section: str, needs: Needs) -> dict[str, Any]:
+    """Return the settings of an option with what its group adds."""
+    both = [*list_needs(needs), *list_needs(settings.get("needs", ()))]
+    return {"section": section, **settings, "needs": both}
+
+
+class Command(click.Command):
+    """A command whose help has options in sections, and which may have subcommands.
+
+    `subcommands` are "module:attribute" by the word that calls them: the first argument, or an option anywhere.
+    """
+
+    def __init__(self, *args: Any, subcommands: Mapping[str, str] | None = None, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.subcommands = subcommands or {}
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context of this command, or of the subcommand that the arguments name."""
+        for word, home in self.subcommands.items():
+            called = args[:1] == [word]
+            if called or (word.startswith("-") and any(text.partition("=")[0] == word for text in args)):
+                subcommand = cast("click.Command", resolve(home))
+                return subcommand.make_context(f"{info_name} {word}", args[called:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in their sections, in the order in which the sections are declared."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        shown = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        # Options without a heading, such as --help, come last.
+        for param in sorted(shown, key=lambda param: not getattr(param, "section", "")):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                sections.setdefault(getattr(param, "section", "") or "Options", []).append(record)
+        width = max(len(flags) for records in sections.values() for flags, _ in records)
+        for title, records in sections.items():
+            with formatter.section(title):
+                # Padded to one width, so that the texts of all sections begin in the same column.
+                formatter.write_dl([(flags.ljust(min(width, COLUMN)), text) for flags, text in records])
