@@ -2,7 +2,7 @@
 
     @dataclass(frozen=True, kw_only=True)
     class ServerOptions:
-        port: int = option("--port", type=int, default=80, help="Port to listen on.")
+        port: int = option("--port N", "Port to listen on.", type=int, default=80)
 
     @click.command("serve", cls=Command)
     @options("server", ServerOptions, "Server")
@@ -26,18 +26,34 @@ from judged.plugins import resolve
 Decorated: TypeAlias = Callable[..., None]
 Settings: TypeAlias = Mapping[str, Any]
 
+COUNT = click.IntRange(min=1)
 COLUMN = 30
 """Width of the column of flags in help; longer ones have a line of their own, as click does it."""
 
 
-def option(*flags: str, **settings: Any) -> Any:
-    """Declare an option as a field; `flags` and `settings` are those of `DependentOption`.
+def option(words: str, text: str = "", **settings: Any) -> Any:
+    """Declare an option as a field: `words` as help shows them (`-o --output FILE`, `--turn [first|last]`), and its help.
 
-    The field has the default of the option, so that code can make the object as well.
+    `settings` are those of `DependentOption`. The field has the default of the option, so that code can make the object
+    as well.
     """
+    flags = tuple(word for word in words.split() if word.startswith("-"))
+    value = " ".join(word for word in words.split() if not word.startswith("-"))
+    declared: dict[str, Any] = {"flags": flags, "help": text, **settings}
+    if value.startswith("[") and value.endswith("]"):
+        declared["type"] = click.Choice(value[1:-1].split("|"))
+    elif value:
+        declared["metavar"] = value
     absent: object = False if settings.get("is_flag") else () if settings.get("multiple") else None
-    default = MISSING if settings.get("required") else settings.get("default", absent)
-    return field(default=default, metadata={"flags": flags, **settings})
+    default = settings.get("default", absent)
+    if "default" in settings:
+        declared["show_default"] = settings.get("show_default", default not in {None, ""})
+    return field(default=MISSING if settings.get("required") else default, metadata=declared)
+
+
+def flag(words: str, text: str = "", **settings: Any) -> Any:
+    """Declare an option without a value."""
+    return option(words, text, is_flag=True, **settings)
 
 
 def options(
@@ -51,15 +67,17 @@ def options(
 ) -> Callable[[Decorated], Decorated]:
     """Add the options that the fields of `kind` declare; the command receives an object of that class as `name`.
 
-    `section` is their heading in the help, unless an option has its own. `needs` are added to those of every option.
+    `section` is their heading in the help, until an option begins another. `needs` are added to those of every option.
     `changes` replace settings of single options, by field; those of fields in `without` are left out.
     """
-    declared = [item for item in fields(kind) if item.metadata and item.name not in without]
-    settings = {
-        item.name: {**_combine(item.metadata, section, needs), **changes.get(item.name, {})}
-        for item in declared
-    }
-    return gather(name, kind, settings)
+    declared: dict[str, Settings] = {}
+    for item in fields(kind):
+        section = item.metadata.get("section", section)
+        if item.metadata and item.name not in without:
+            both = [*list_needs(needs), *list_needs(item.metadata.get("needs", ()))]
+            own = {**item.metadata, "section": section, "needs": both}
+            declared[item.name] = {**own, **changes.get(item.name, {})}
+    return gather(name, kind, declared)
 
 
 def gather(
@@ -79,12 +97,6 @@ def gather(
         return receive
 
     return decorate
-
-
-def _combine(settings: Settings, section: str, needs: Needs) -> dict[str, Any]:
-    """Return the settings of an option with what its group adds."""
-    both = [*list_needs(needs), *list_needs(settings.get("needs", ()))]
-    return {"section": section, **settings, "needs": both}
 
 
 class Command(click.Command):

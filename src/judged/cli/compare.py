@@ -69,45 +69,38 @@ class CompareOptions:
     measures: tuple[str, ...] = measure_option(f" [default: {' '.join(DEFAULT_MEASURES)}]")
     baselines: tuple[str, ...] = baseline_option(EVERY_PAIR)
     slices: Path | None = option(
-        "--slice",
+        "--slice FILE",
+        "Attributes of queries (CSV, TSV, JSONL): also compare by slice, and test whether differences depend on it.",
         section=INPUTS,
         type=INPUT_FILE,
-        metavar="FILE",
-        help="Attributes of queries (CSV, TSV, JSONL): also compare by slice, and test whether differences depend on it.",
     )
     timings: Path | None = option(
-        "--timings",
-        section=INPUTS,
+        "--timings FILE",
+        "Raw times, a table of any format with columns `system` and `seconds` or `milliseconds`: adds latency.",
         needs=(*ALL_TABLES, "--picture"),
         type=INPUT_FILE,
-        metavar="FILE",
-        help="Raw times, a table of any format with columns `system` and `seconds` or `milliseconds`: adds latency.",
     )
-    threads: int | None = threads_option(section=INPUTS)
+    threads: int | None = threads_option()
     also: tuple[str, ...] = option(
         "--also",
+        "Also run an extra test of all systems; may be repeated.",
         section=COMPARISON,
         needs=ALL_TABLES,
         multiple=True,
         type=click.Choice(ALSO),
-        help="Also run an extra test of all systems; may be repeated.",
     )
     rope: float = option(
         "--rope",
-        section=COMPARISON,
+        "Differences up to this have no practical consequence: for --also bayesian, equivalence and power.",
         needs="--also bayesian|equivalence|power",
         type=click.FloatRange(min=0),
         default=0.01,
-        show_default=True,
-        help="Differences up to this have no practical consequence: for --also bayesian, equivalence and power.",
     )
     picture: Path | None = picture_option(
         "--picture", "accuracy, diversity and latency", section=OUTPUT, needs="--timings FILE"
     )
     diagram: Path | None = picture_option(
-        "--diagram",
-        "the critical-difference diagram of the first measure (Friedman, Nemenyi)",
-        section=OUTPUT,
+        "--diagram", "the critical-difference diagram of the first measure (Friedman, Nemenyi)"
     )
 
 

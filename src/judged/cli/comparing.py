@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judged.blocks import Display
-from judged.cli.command import option
+from judged.cli.command import flag, option
 from judged.cli.effects import TABLES
 from judged.cli.options import level_option, marks_option, resamples_option, seed_option
 from judged.comparison.settings import CORRECTIONS, TESTS, choose_settings
@@ -26,16 +26,15 @@ class ComparisonOptions:
 
     test: str = option(
         "--test",
+        "Significance test; `welch` treats the samples as unpaired.",
         type=click.Choice(list(TESTS)),
         default=next(iter(TESTS)),
-        show_default=True,
-        help="Significance test; `welch` treats the samples as unpaired.",
     )
     correction: str | None = option(
         "--correction",
-        type=click.Choice(list(CORRECTIONS)),
-        help="Correction for multiple comparisons; with maxT, intervals agree with marks."
+        "Correction for multiple comparisons; with maxT, intervals agree with marks."
         "  [default: maxT with randomisation, else holm]",
+        type=click.Choice(list(CORRECTIONS)),
     )
     level: float = level_option()
     resamples: int = resamples_option(needs=DRAWN)
@@ -56,25 +55,21 @@ class ComparisonOptions:
 class DifferenceOptions:
     """What is shown of a comparison."""
 
-    full: bool = option(
+    full: bool = flag(
         "--full",
-        needs=TABLES,
-        is_flag=True,
-        help="Also show effect size, P(better), detectable difference, uncorrected p, and the queries that changed"
+        "Also show effect size, P(better), detectable difference, uncorrected p, and the queries that changed"
         " most.",
+        needs=TABLES,
     )
     columns: tuple[str, ...] = option(
-        "--columns",
+        "--columns A,B,…",
+        "Columns of the differences: difference, change, p, corrected, stars, won, effect, superiority,"
+        " detectable.",
         needs=TABLES,
         excludes=("--per-query",),
         multiple=True,
-        metavar="A,B,…",
-        help="Columns of the differences: difference, change, p, corrected, stars, won, effect, superiority,"
-        " detectable.",
     )
-    intervals: bool = option(
-        "--intervals", needs=TABLES, is_flag=True, help="Show the confidence interval of every mean."
-    )
+    intervals: bool = flag("--intervals", "Show the confidence interval of every mean.", needs=TABLES)
     no_marks: bool = marks_option()
 
     def to_display(self) -> Display:

@@ -28,27 +28,21 @@ Examples:
 
 def write_as_option() -> Any:
     """Declare the format of the file that is written."""
-    return option(
-        "--to", type=click.Choice(FORMATS), help="Format to write; by default that of the extension."
-    )
+    return option("--to", "Format to write; by default that of the extension.", type=click.Choice(FORMATS))
 
 
 def tag_option() -> Any:
     """Declare the tag of a run."""
     help_text = "Tag in every line of a TREC run.  [default: the name of the run]"
-    return option("--tag", metavar="NAME", help=help_text)
+    return option("--tag NAME", help_text)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConvertOptions:
     """How the source is read and the destination written."""
 
-    kind: str | None = option(
-        "--kind",
-        type=click.Choice(["run", "judgments"]),
-        help="What SOURCE holds, if that cannot be detected.",
-    )
-    read_as: str | None = option("--from", type=click.Choice(FORMATS), help="Format of SOURCE.")
+    kind: str | None = option("--kind [run|judgments]", "What SOURCE holds, if that cannot be detected.")
+    read_as: str | None = option("--from", "Format of SOURCE.", type=click.Choice(FORMATS))
     write_as: str | None = write_as_option()
     tag: str | None = tag_option()
     intents: bool = intents_option()

@@ -41,33 +41,23 @@ class ExplainOptions:
     """What is explained."""
 
     measure: str = option(
-        "-m",
-        "--measure",
-        default="nDCG@10",
-        show_default=True,
-        metavar="MEASURE",
-        help="The measure; `judged measures` lists them.",
+        "-m --measure MEASURE", "The measure; `judged measures` lists them.", default="nDCG@10"
     )
-    query: str | None = option(
-        "--query", metavar="QUERY", help="Explain the value of this query, rank by rank."
-    )
+    query: str | None = option("--query QUERY", "Explain the value of this query, rank by rank.")
     against: tuple[str, ...] = option(
-        "--against",
-        multiple=True,
-        metavar="PROFILE|FILE",
-        help="Explain the difference from another profile, from changed conventions (ties=input-order), or from a file"
+        "--against PROFILE|FILE",
+        "Explain the difference from another profile, from changed conventions (ties=input-order), or from a file"
         " of another tool's values for every query. Repeat it to compare two profiles with each other.",
+        multiple=True,
     )
-    published: str | None = option(
-        "--published", metavar="NUMBER", help="Find conventions that give this number."
-    )
+    published: str | None = option("--published NUMBER", "Find conventions that give this number.")
     changes: int | None = option(
         "--changes",
+        "With --published or a file: the largest number of conventions changed at once.",
         needs=("--published NUMBER", "--against FILE"),
         type=click.IntRange(0, 5),
         default=None,
         show_default="3, and 2 for a file",
-        help="With --published or a file: the largest number of conventions changed at once.",
     )
     texts: str | None = queries_option()
 

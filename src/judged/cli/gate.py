@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import click
 from click.core import ParameterSource
 
-from judged.cli.command import Command, option, options
+from judged.cli.command import Command, flag, option, options
 from judged.cli.inputs import InputPath, check_standard_input, named_runs, refuse_inputs, split_name
 from judged.cli.options import (
     INPUT_FILE,
@@ -99,9 +99,8 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
 def min_delta_option(note: str = "", **settings: Any) -> Any:
     """Declare the margin of a gate; `note` says what a command does with it."""
     return option(
-        "--min-delta",
-        metavar="DELTA",
-        help="The least difference from the baseline that passes: a number, or a share of the baseline's mean (-2%)."
+        "--min-delta DELTA",
+        "The least difference from the baseline that passes: a number, or a share of the baseline's mean (-2%)."
         f"{note}",
         **{"section": VERDICT, **settings},
     )
@@ -111,8 +110,8 @@ def inconclusive_option(**settings: Any) -> Any:
     """Declare the exit code of an inconclusive verdict."""
     return option(
         "--inconclusive",
+        f"Exit code of an inconclusive verdict.  [default: {INCONCLUSIVE}]",
         type=Inconclusive(),
-        help=f"Exit code of an inconclusive verdict.  [default: {INCONCLUSIVE}]",
         **{"section": VERDICT, **settings},
     )
 
@@ -122,55 +121,39 @@ class GateOptions:
     """With what a run is compared, how strictly, and what else the gate writes."""
 
     baseline: str | None = option(
-        "--baseline",
+        "--baseline FILE",
+        "The run to compare with, or its scores as `judged score --per-query -o scores.parquet` writes them"
+        " (also .csv, .tsv, .jsonl, .json).",
         section=INPUTS,
         type=InputPath(named=True),
-        metavar="FILE",
-        help="The run to compare with, or its scores as `judged score --per-query -o scores.parquet` writes them"
-        " (also .csv, .tsv, .jsonl, .json).",
     )
     baseline_run: str | None = option(
-        "--baseline-run",
-        section=INPUTS,
-        metavar="NAME",
-        help="The run to compare with, if FILE holds scores of several.",
+        "--baseline-run NAME", "The run to compare with, if FILE holds scores of several."
     )
-    allow_other_protocol: bool = option(
-        "--allow-other-protocol",
-        section=INPUTS,
-        is_flag=True,
-        help="Compare with scores made under another protocol.",
+    allow_other_protocol: bool = flag(
+        "--allow-other-protocol", "Compare with scores made under another protocol."
     )
     config: Path | None = option(
-        "--config",
-        section=INPUTS,
+        "--config FILE",
+        "A YAML file of gates, in place of QRELS, RUN and the options of single gates.",
         type=INPUT_FILE,
-        metavar="FILE",
-        help="A YAML file of gates, in place of QRELS, RUN and the options of single gates.",
     )
-    texts: str | None = queries_option(section=INPUTS)
+    texts: str | None = queries_option()
     measures: tuple[str, ...] = measure_option(
         f"All must pass.  [default: {' '.join(DEFAULT_MEASURES)}]", section=VERDICT
     )
     min_delta: str = min_delta_option(default="-0.01", show_default=True)
-    alpha: float = alpha_option(section=VERDICT)
+    alpha: float = alpha_option()
     test: Literal["t", "randomisation"] = option(
-        "--test",
-        section=VERDICT,
-        type=click.Choice(["t", "randomisation"]),
-        default="t",
-        show_default=True,
-        help="Student's paired t-test, or sign-flip randomisation.",
+        "--test [t|randomisation]", "Student's paired t-test, or sign-flip randomisation.", default="t"
     )
-    seed: int = seed_option(section=VERDICT, needs="--test randomisation")
+    seed: int = seed_option(needs="--test randomisation")
     inconclusive: int | None = inconclusive_option()
     history: Path | None = option(
-        "--history",
-        section=VERDICT,
-        type=OUTPUT_FILE,
-        metavar="FILE",
-        help="A log that CI keeps: count the runs that the same judgments have decided about, and say what that does to"
+        "--history FILE",
+        "A log that CI keeps: count the runs that the same judgments have decided about, and say what that does to"
         " the error rate.",
+        type=OUTPUT_FILE,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.command import Command, option, options
+from judged.cli.command import Command, flag, option, options
 from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input
 from judged.cli.options import intents_option
 from judged.cli.output import file_option, force_option, format_option, print_line, to_screen
@@ -39,9 +39,8 @@ class LintOptions:
 
     format: str = format_option(["table", "json"], excludes=("--quiet",))
     policy: str | None = option(
-        "--fix",
-        type=click.Choice(["first", "last", "best"]),
-        help="Write cleaned copies; of repeated documents keep the first, the last, or the one with the highest score or grade.",
+        "--fix [first|last|best]",
+        "Write cleaned copies; of repeated documents keep the first, the last, or the one with the highest score or grade.",
     )
     outputs: tuple[str, ...] = file_option(
         ", a cleaned copy: give one for each RUN, or one for QRELS and then one for each RUN.",
@@ -50,8 +49,8 @@ class LintOptions:
     )
     intents: bool = intents_option()
     force: bool = force_option(needs="--fix")
-    strict: bool = option("--strict", is_flag=True, help="Treat warnings as errors.")
-    quiet: bool = option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code is the answer.")
+    strict: bool = flag("--strict", "Treat warnings as errors.")
+    quiet: bool = flag("-q --quiet", "Print nothing; the exit code is the answer.")
 
 
 @click.command("lint", cls=Command, epilog=EXAMPLES)

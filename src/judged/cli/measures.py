@@ -56,9 +56,9 @@ class MeasuresOptions:
     format: str = format_option(["text", "markdown", "json"])
     profile: str | None = option(
         "--profile",
+        "List the measures of another tool instead, and how it computes them.",
         excludes=("NAME|WORDS",),
         type=click.Choice(list(PROFILES)),
-        help="List the measures of another tool instead, and how it computes them.",
     )
 
 

@@ -1,50 +1,31 @@
 """Options that several commands share, each declared once: how results are written and compared, under which conventions.
 
-Functions declare single options as fields; classes are groups of them, added by `judged.cli.command.options`.
+`…_option` declares a single one as a field; classes are groups of them, added by `judged.cli.command.options`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
 from judged.blocks import Display
-from judged.cli.command import Decorated, gather, option, options
+from judged.cli.command import COUNT, Decorated, flag, gather, option, options
 from judged.cli.effects import TABLES, TEXTS, Needs
 from judged.cli.output import FORMATS, OUTPUT, OUTPUT_FILE, TEXT_FORMATS, OutputOptions
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Convention, Protocol
 
-INPUTS, MEASURES, COMPARISON, TABLE, PROTOCOL, READING = (
-    "Inputs",
-    "Measures",
-    "Comparison",
-    "Tables",
-    "Protocol",
-    "Reading",
-)
+INPUTS, MEASURES, COMPARISON = "Inputs", "Measures", "Comparison"
+TABLE, PROTOCOL, READING = "Tables", "Protocol", "Reading"
 """Headings of options in help; that of `OutputOptions` is in `judged.cli.output`."""
 EVERY_PAIR = " Without it, every pair is compared."
 """What happens without a baseline where all runs can be compared."""
 INPUT_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
-
-def measure_option(note: str, **settings: Any) -> Any:
-    """Declare the option that names measures; `note` is added to its help."""
-    return option(
-        "-m",
-        "--measure",
-        multiple=True,
-        metavar="MEASURE",
-        callback=_split_measures,
-        shell_complete=_complete_measure,
-        help=f"A measure, or several separated by spaces; may be repeated. {note}",
-        **{"section": MEASURES, **settings},
-    )
 
 
 def _split_measures(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG001
@@ -64,116 +45,47 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
     return [name for name in (*ranked, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
 
 
-def queries_option(**settings: Any) -> Any:
-    """Declare the option that names the texts of queries."""
-    return option("--queries", metavar="FILE", help=f"Texts of queries by id ({TEXT_FORMATS}).", **settings)
-
-
-def labels_option(**settings: Any) -> Any:
-    """Declare the option that names labels of the results of sessions."""
-    help_text = "Gains of the results in traces: JSONL, CSV, TSV or TREC judgments."
-    return option("--labels", metavar="FILE", help=help_text, **settings)
-
-
-def judged_option() -> Any:
-    """Declare the option that names results which have labels already."""
+def measure_option(note: str, **settings: Any) -> Any:
+    """Declare the option that names measures; `note` is added to its help."""
     return option(
-        "--judged", type=INPUT_FILE, metavar="FILE", help="Judgments or labels of results to leave out."
-    )
-
-
-def baseline_option(note: str = "", **settings: Any) -> Any:
-    """Declare the option that names the systems to compare with; `note` is added to its help."""
-    return option(
-        "--baseline",
+        "-m --measure MEASURE",
+        f"A measure, or several separated by spaces; may be repeated. {note}",
         multiple=True,
-        metavar="NAME",
-        help=f"Compare the other systems with this one; may be repeated.{note}",
-        **{"section": COMPARISON, **settings},
+        callback=_split_measures,
+        shell_complete=_complete_measure,
+        **{"section": MEASURES, **settings},
     )
 
 
-def intents_option(**settings: Any) -> Any:
-    """Declare the option that reads intents."""
-    return option(
-        "--intents",
-        is_flag=True,
-        help="Read the second column of TREC judgments as intents even if no measure needs them.",
-        **settings,
-    )
+def baseline_option(note: str = "") -> Any:
+    """Declare the option that names the systems to compare with; `note` is added to its help."""
+    text = f"Compare the other systems with this one; may be repeated.{note}"
+    return option("--baseline NAME", text, multiple=True, section=COMPARISON)
 
 
-def threads_option(**settings: Any) -> Any:
-    """Declare the option that says how many threads read files."""
-    return option(
-        "--threads",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Number of threads that read the runs.",
-        **{"section": READING, **settings},
-    )
-
-
-def seed_option(**settings: Any) -> Any:
-    """Declare the random seed."""
-    return option(
-        "--seed",
-        help="Random seed.",
-        **{
-            "type": click.IntRange(min=0),
-            "metavar": "N",
-            "default": 0,
-            "show_default": settings.get("default", 0) is not None,
-            **settings,
-        },
-    )
-
-
-def level_option(**settings: Any) -> Any:
-    """Declare the confidence level."""
-    return option(
-        "--level",
-        type=float,
-        default=0.95,
-        show_default=True,
-        help="Confidence level of intervals.",
-        **settings,
-    )
-
-
-def alpha_option(**settings: Any) -> Any:
-    """Declare the significance level."""
-    return option(
-        "--alpha",
-        metavar="P",
-        default=0.05,
-        show_default=True,
-        help="Significance level of the one-sided tests.",
-        **{"type": float, **settings},
-    )
-
-
-def resamples_option(**settings: Any) -> Any:
-    """Declare the number of random samples."""
-    return option(
-        "--resamples",
-        type=click.IntRange(1, 10_000_000),
-        metavar="N",
-        default=10_000,
-        show_default=True,
-        help="Number of random permutations or bootstrap samples.",
-        **settings,
-    )
-
-
-def marks_option(**settings: Any) -> Any:
-    """Declare the option that leaves marks out."""
-    return option(
-        "--no-marks",
-        is_flag=True,
-        help="Show numbers without marks of ties and of significance.",
-        **{"needs": TABLES, **settings},
-    )
+queries_option = partial(option, "--queries FILE", f"Texts of queries by id ({TEXT_FORMATS}).")
+labels_option = partial(
+    option, "--labels FILE", "Gains of the results in traces: JSONL, CSV, TSV or TREC judgments."
+)
+intents_option = partial(
+    flag, "--intents", "Read the second column of TREC judgments as intents even if no measure needs them."
+)
+threads_option = partial(option, "--threads N", "Number of threads that read the runs.", type=COUNT)
+seed_option = partial(option, "--seed N", "Random seed.", type=click.IntRange(min=0), default=0)
+level_option = partial(option, "--level", "Confidence level of intervals.", type=float, default=0.95)
+alpha_option = partial(
+    option, "--alpha P", "Significance level of the one-sided tests.", type=float, default=0.05
+)
+resamples_option = partial(
+    option,
+    "--resamples N",
+    "Number of random permutations or bootstrap samples.",
+    type=click.IntRange(1, 10_000_000),
+    default=10_000,
+)
+marks_option = partial(
+    flag, "--no-marks", "Show numbers without marks of ties and of significance.", needs=TABLES
+)
 
 
 def convention_option(convention: Convention, **settings: Any) -> Any:
@@ -183,14 +95,13 @@ def convention_option(convention: Convention, **settings: Any) -> Any:
         kind = click.Choice(convention.options)
     else:  # a convention that may be absent has the type `float | None`
         kind = float if float in (convention.type, *get_args(convention.type)) else int
-    return option(convention.flag, type=kind, metavar=convention.metavar, help=convention.help, **settings)
+    words = f"{convention.flag} {convention.metavar or ''}"
+    return option(words, convention.help, type=kind, **settings)
 
 
-def picture_option(flag: str, what: str, **settings: Any) -> Any:
-    """Declare an option that draws `what` into a file."""
-    return option(
-        flag, type=OUTPUT_FILE, metavar="FILE", help=f"Also draw {what}; .svg, .png or .pdf.", **settings
-    )
+def picture_option(name: str, drawn: str, **settings: Any) -> Any:
+    """Declare an option that draws something into a file."""
+    return option(f"{name} FILE", f"Also draw {drawn}; .svg, .png or .pdf.", type=OUTPUT_FILE, **settings)
 
 
 def output_options(
@@ -218,9 +129,9 @@ def output_options(
 class QueryOptions:
     """Which single queries are shown, and in which order."""
 
-    per_query: bool = option("--per-query", is_flag=True)
-    sort: str = option("--sort", default="", metavar="COLUMN")
-    limit: int | None = option("--limit", type=click.IntRange(min=1), metavar="N")
+    per_query: bool = flag("--per-query")
+    sort: str = option("--sort COLUMN", default="")
+    limit: int | None = option("--limit N", type=COUNT)
     texts: str | None = queries_option()
 
     def to_display(self, display: Display = Display()) -> Display:  # noqa: B008 - immutable
@@ -285,9 +196,7 @@ def profile_options(*, needs: Needs = ()) -> Callable[[Decorated], Decorated]:
 
     default = next(iter(PROFILES))
     choice = option(
-        "--profile",
-        type=click.Choice(list(PROFILES)),
-        help=f"Score as another tool does.  [default: {default}]",
+        "--profile", f"Score as another tool does.  [default: {default}]", type=click.Choice(list(PROFILES))
     )
     conventions = {name: convention_option(each) for name, each in Protocol.conventions().items()}
     shared = {"section": PROTOCOL, "needs": needs}

@@ -7,12 +7,13 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.command import option
+from judged.cli.command import flag, option
 from judged.cli.effects import TABLES
 from judged.cli.inputs import refuse_inputs
 from judged.errors import UnknownName
@@ -48,49 +49,27 @@ TEXT_FORMATS = "TSV, JSONL, CSV, Parquet, or a BEIR folder"
 OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-def quiet_option() -> Any:
-    """Declare the option that silences notes."""
-    return option(
-        "-q",
-        "--quiet",
-        is_flag=True,
-        help="Suppress notes and progress on standard error; serious warnings are still printed.",
-    )
-
-
-def force_option(**settings: Any) -> Any:
-    """Declare the option that allows a file to be replaced."""
-    return option("--force", is_flag=True, help="Overwrite a file that exists.", **settings)
+quiet_option = partial(
+    flag, "-q --quiet", "Suppress notes and progress on standard error; serious warnings are still printed."
+)
+force_option = partial(flag, "--force", "Overwrite a file that exists.")
+documents_option = partial(
+    option,
+    "--documents FILE",
+    f"Texts of documents by id ({TEXT_FORMATS}).",
+    type=click.Path(exists=True),
+)
 
 
 def file_option(note: str, **settings: Any) -> Any:
     """Declare the one file that a command writes; `note` says in which formats."""
-    return option(
-        "-o", "--output", help=f"File to write{note}", **{"type": OUTPUT_FILE, "metavar": "FILE", **settings}
-    )
+    return option("-o --output FILE", f"File to write{note}", **{"type": OUTPUT_FILE, **settings})
 
 
 def format_option(formats: Sequence[str], **settings: Any) -> Any:
     """Declare the format of standard output."""
-    return option(
-        "--format",
-        type=click.Choice(formats),
-        default=formats[0],
-        show_default=True,
-        help="Format of standard output.",
-        **settings,
-    )
-
-
-def documents_option(**settings: Any) -> Any:
-    """Declare the texts of documents, which reports show."""
-    return option(
-        "--documents",
-        metavar="FILE",
-        type=click.Path(exists=True),
-        help=f"Texts of documents by id ({TEXT_FORMATS}).",
-        **settings,
-    )
+    text = "Format of standard output."
+    return option("--format", text, type=click.Choice(formats), default=formats[0], **settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,41 +78,30 @@ class OutputOptions:
 
     format: str = format_option(FORMATS)
     paths: tuple[Path, ...] = option(
-        "-o",
-        "--output",
+        "-o --output FILE",
+        "Also write the result to FILE, in the format of its extension; may be repeated.",
         multiple=True,
-        metavar="FILE",
         type=OUTPUT_FILE,
-        help="Also write the result to FILE, in the format of its extension; may be repeated.",
     )
     documents: str | None = documents_option(needs="-o FILE.html")
     digits: int = option(
-        "--digits",
-        needs=TABLES,
-        type=click.IntRange(0, 17),
-        default=4,
-        show_default=True,
-        help="Decimals in tables.",
+        "--digits N", "Decimals in tables.", needs=TABLES, type=click.IntRange(0, 17), default=4
     )
     quiet: bool = quiet_option()
-    verbose: bool = option(
-        "-v",
-        "--verbose",
+    verbose: bool = flag(
+        "-v --verbose",
+        "Print the protocol in full, and every system that a note is about.",
         excludes=("--quiet",),
-        is_flag=True,
-        help="Print the protocol in full, and every system that a note is about.",
     )
-    escape_formulas: bool = option(
+    escape_formulas: bool = flag(
         "--escape-formulas",
+        "Put an apostrophe before CSV and TSV cells that a spreadsheet would run as formulas.",
         needs=("--format csv|tsv", "-o FILE.csv|.tsv"),
-        is_flag=True,
-        help="Put an apostrophe before CSV and TSV cells that a spreadsheet would run as formulas.",
     )
-    bare_latex: bool = option(
+    bare_latex: bool = flag(
         "--bare-latex",
+        "In LaTeX, write each `tabular` alone, without `table`, caption and label.",
         needs=("--format latex", "-o FILE.tex"),
-        is_flag=True,
-        help="In LaTeX, write each `tabular` alone, without `table`, caption and label.",
     )
 
     def check(self, *, pictures: bool = False) -> None:

@@ -32,8 +32,8 @@ Examples:
 class ReportOptions:
     """What the report shows, and where it is written."""
 
-    output: Path = file_option(": .html", default=Path("report.html"), show_default=True, metavar="FILE.html")
-    title: str = option("--title", default="Retrieval report", show_default=True, help="Title of the report.")
+    output: Path = file_option(": .html", default=Path("report.html"), show_default=True)
+    title: str = option("--title", "Title of the report.", default="Retrieval report")
     queries: str | None = queries_option(type=click.Path(exists=True))
     documents: str | None = documents_option()
     quiet: bool = quiet_option()

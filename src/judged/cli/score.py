@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from judged.cli.command import Command, option, options
+from judged.cli.command import Command, flag, option, options
 from judged.cli.effects import ALL_TABLES
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     INPUT_FILE,
-    MEASURES,
     READING,
     TABLE,
     ProfileChoice,
@@ -60,34 +59,26 @@ class ScoreOptions:
     measures: tuple[str, ...] = measure_option(
         f"`judged measures` lists them.  [default: {' '.join(DEFAULT_MEASURES)}]"
     )
-    bounds: bool = option(
+    bounds: bool = flag(
         "--bounds",
-        section=MEASURES,
+        "Show how far unjudged results and the order of ties could move each number.",
         needs=("not --per-query", *ALL_TABLES),
-        is_flag=True,
-        help="Show how far unjudged results and the order of ties could move each number.",
     )
     config: Path | None = option(
-        "--config",
-        section=MEASURES,
+        "--config FILE",
+        "YAML file of settings; options on the command line take precedence.",
         type=INPUT_FILE,
-        metavar="FILE",
-        help="YAML file of settings; options on the command line take precedence.",
     )
     intents: bool = intents_option(section=READING)
     backend: Literal["local", "streaming", "spark"] | None = option(
-        "--backend",
-        section=READING,
-        type=click.Choice(["local", "streaming", "spark"]),
-        help="What reads the runs: at once, as streams in blocks of queries, or Apache Spark."
+        "--backend [local|streaming|spark]",
+        "What reads the runs: at once, as streams in blocks of queries, or Apache Spark."
         "  [default: streaming for folders, patterns, URIs and files over 1 GiB, else local]",
     )
     master: str | None = option(
-        "--master",
-        section=READING,
+        "--master URL",
+        "With --backend spark: `local[4]`, `spark://…`, `yarn` or `sc://…`.",
         needs="--backend spark",
-        metavar="URL",
-        help="With --backend spark: `local[4]`, `spark://…`, `yarn` or `sc://…`.",
     )
     threads: int | None = threads_option(excludes=("--backend spark",))
     no_marks: bool = marks_option(section=TABLE, excludes=("--per-query",))

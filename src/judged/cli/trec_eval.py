@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.command import Command, option, options
+from judged.cli.command import Command, flag, option, options
 from judged.cli.inputs import InputPath, check_standard_input
 from judged.cli.options import INPUTS, MEASURES
 from judged.cli.output import OUTPUT
@@ -47,82 +47,37 @@ class TrecEvalOptions:
     """The flags of trec_eval."""
 
     requests: tuple[str, ...] = option(
-        "-m",
-        "--measure",
+        "-m --measure MEASURE[.PARAMS]",
+        "A measure or a set of them (`official`, `all_trec`, `set`, `prefs`, `all_prefs`, `qrels_jg`); may be"
+        " repeated.  [default: official]",
         section=MEASURES,
         multiple=True,
-        metavar="MEASURE[.PARAMS]",
-        help="A measure or a set of them (`official`, `all_trec`, `set`, `prefs`, `all_prefs`, `qrels_jg`); may be"
-        " repeated.  [default: official]",
     )
-    complete: bool = option(
-        "-c",
-        "--complete_rel_info_wanted",
-        section=MEASURES,
-        is_flag=True,
-        help="Average over all judged queries.",
-    )
-    level: int = option(
-        "-l",
-        "--level_for_rel",
-        section=MEASURES,
-        type=int,
-        default=1,
-        help="The grade from which a document is relevant.",
-    )
+    complete: bool = flag("-c --complete_rel_info_wanted", "Average over all judged queries.")
+    level: int = option("-l --level_for_rel", "The grade from which a document is relevant.", default=1)
     depth: int | None = option(
-        "-M",
-        "--Max_retrieved_per_topic",
-        section=MEASURES,
-        type=int,
-        help="Use only the first N documents of each query.",
+        "-M --Max_retrieved_per_topic", "Use only the first N documents of each query.", type=int
     )
-    judged_only: bool = option(
-        "-J", "--Judged_docs_only", section=MEASURES, is_flag=True, help="Remove unjudged documents first."
-    )
-    collection: int = option(
-        "-N",
-        "--Number_docs_in_coll",
-        section=MEASURES,
-        type=int,
-        default=0,
-        help="Number of documents in the collection.",
-    )
+    judged_only: bool = flag("-J --Judged_docs_only", "Remove unjudged documents first.")
+    collection: int = option("-N --Number_docs_in_coll", "Number of documents in the collection.", default=0)
     judgment_format: str = option(
-        "-R",
-        "--Rel_info_format",
+        "-R --Rel_info_format",
+        "What QRELS holds: grades, preferences, or the grades of several judges.",
         section=INPUTS,
         type=click.Choice(["qrels", *COLUMNS]),
         default="qrels",
-        show_default=True,
-        help="What QRELS holds: grades, preferences, or the grades of several judges.",
     )
     run_format: str = option(
-        "-T",
-        "--Results_format",
-        section=INPUTS,
-        default="trec_results",
-        help="Only `trec_results` is supported.",
+        "-T --Results_format", "Only `trec_results` is supported.", default="trec_results"
     )
-    each: bool = option(
-        "-q", "--query_eval_wanted", section=OUTPUT, is_flag=True, help="Also print every query."
-    )
-    nosummary: bool = option("-n", "--nosummary", section=OUTPUT, is_flag=True, help="Print no summary.")
+    each: bool = flag("-q --query_eval_wanted", "Also print every query.", section=OUTPUT)
+    nosummary: bool = flag("-n --nosummary", "Print no summary.")
     version: str = option(
-        "--trec-version",
-        section=OUTPUT,
-        type=click.Choice(["9", "10"]),
-        default="9",
-        show_default=True,
-        help="Whose output to print: that of trec_eval 9.0 or 10.0.",
+        "--trec-version [9|10]", "Whose output to print: that of trec_eval 9.0 or 10.0.", default="9"
     )
-    old: bool = option(
-        "-o", "--Output_old_results_format", section=UNUSED, is_flag=True, help="Obsolete; has no effect."
-    )
-    debugging: str | None = option(
-        "-D", "--Debug_level", section=UNUSED, metavar="LEVEL", help="Accepted; has no effect."
-    )
-    zscores: str | None = option("-Z", "--Zscore", section=UNUSED, metavar="FILE", help="Not supported.")
+    old: bool = flag("-o --Output_old_results_format", "Obsolete; has no effect.", section=UNUSED)
+    debugging: str | None = option("-D --Debug_level LEVEL", "Accepted; has no effect.")
+    zscores: str | None = option("-Z --Zscore FILE", "Not supported.")
 
 
 @click.command("trec_eval", cls=Command, epilog=EXAMPLES)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from judged._optional import need
-from judged.cli.command import Command, option, options
+from judged.cli.command import Command, flag, option, options
 from judged.cli.compare import DEFAULT_MEASURES
 from judged.cli.comparing import ComparisonOptions
 from judged.cli.inputs import STANDARD_INPUT, InputPath, named_runs, split_name, stem
@@ -55,23 +55,18 @@ class ServeOptions:
     )
     baselines: tuple[str, ...] = baseline_option(EVERY_PAIR)
     labels: str | None = labels_option(section=INPUTS)
-    texts: str | None = queries_option(section=INPUTS)
-    documents: str | None = documents_option(section=INPUTS)
-    host: str = option(
-        "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on."
-    )
+    texts: str | None = queries_option()
+    documents: str | None = documents_option()
+    host: str = option("--host ADDRESS", "Address to listen on.", section="Server", default="127.0.0.1")
     port: int | None = option(
-        "--port",
+        "--port N",
+        "Port to listen on; 0 is any.  [default: 8642, or any if it is taken]",
         type=click.IntRange(0, 65535),
-        metavar="N",
-        help="Port to listen on; 0 is any.  [default: 8642, or any if it is taken]",
     )
-    allow_remote: bool = option(
-        "--allow-remote",
-        is_flag=True,
-        help="Allow a --host that other machines can reach; they need the token.",
+    allow_remote: bool = flag(
+        "--allow-remote", "Allow a --host that other machines can reach; they need the token."
     )
-    browse: bool = option("--open", is_flag=True, help="Open the page in the browser.")
+    browse: bool = flag("--open", "Open the page in the browser.")
 
 
 @click.command("view", cls=Command, epilog=EXAMPLES)

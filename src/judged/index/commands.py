@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.command import Command, option, options
+from judged.cli.command import COUNT, Command, option, options
 from judged.cli.options import (
     COMPARISON,
     INPUT_FILE,
@@ -71,28 +71,20 @@ class DatasetOptions:
     """The vectors and the queries."""
 
     source: str = option(
-        "--dataset",
-        required=True,
-        metavar="NAME|FILE",
-        help="`digits`, or vectors: .hdf5 of ann-benchmarks, .fvecs, .bvecs, .npy, .parquet, IDX images, text;"
+        "--dataset NAME|FILE",
+        "`digits`, or vectors: .hdf5 of ann-benchmarks, .fvecs, .bvecs, .npy, .parquet, IDX images, text;"
         " or a folder with `*_base`, `*_query` and `*_groundtruth`.",
+        required=True,
     )
     queries: str | None = option(
-        "--queries",
-        metavar="FILE",
-        help="Vectors of queries.  [default: those of the data set, or a tenth held out]",
+        "--queries FILE", "Vectors of queries.  [default: those of the data set, or a tenth held out]"
     )
-    neighbours: str | None = option(
-        "--neighbours", metavar="FILE", help="Exact neighbours.  [default: computed, and cached]"
-    )
+    neighbours: str | None = option("--neighbours FILE", "Exact neighbours.  [default: computed, and cached]")
     metric: str | None = option(
-        "--metric",
-        type=click.Choice(["l2", "ip", "cosine", "hamming"]),
-        help="Distance between vectors.  [default: that of the data set, else l2]",
+        "--metric [l2|ip|cosine|hamming]",
+        "Distance between vectors.  [default: that of the data set, else l2]",
     )
-    limit: int | None = option(
-        "--limit", type=click.IntRange(min=1), metavar="N", help="Use the first N vectors only."
-    )
+    limit: int | None = option("--limit N", "Use the first N vectors only.", type=COUNT)
     seed: int = seed_option(type=int)
 
     def open(self) -> Dataset:
@@ -111,15 +103,7 @@ class DatasetOptions:
 
 def neighbours_option() -> Any:
     """Declare the number of neighbours of a query."""
-    return option(
-        "-k",
-        section=WHAT,
-        type=click.IntRange(min=1),
-        metavar="N",
-        default=10,
-        show_default=True,
-        help="Neighbours of a query.",
-    )
+    return option("-k N", "Neighbours of a query.", section=WHAT, type=COUNT, default=10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,39 +111,29 @@ class IndexOptions:
     """Which engines are measured, with which settings."""
 
     engines: tuple[str, ...] = option(
-        "--engine",
-        multiple=True,
-        metavar="NAME",
-        help="An engine of `judged index engines`, or `module:Class`; may be repeated.  [default: those of the sweep,"
+        "--engine NAME",
+        "An engine of `judged index engines`, or `module:Class`; may be repeated.  [default: those of the sweep,"
         " or two quick ones]",
+        multiple=True,
     )
     sweep: Path | None = option(
-        "--sweep",
-        metavar="FILE",
-        type=INPUT_FILE,
-        help="Build and query settings of each engine, in YAML.",
+        "--sweep FILE", "Build and query settings of each engine, in YAML.", type=INPUT_FILE
     )
     urls: tuple[str, ...] = option(
-        "--url",
-        multiple=True,
-        metavar="ENGINE=URL",
-        help="The address or DSN of a server; may be repeated.",
+        "--url ENGINE=URL", "The address or DSN of a server; may be repeated.", multiple=True
     )
     timeout: float | None = option(
-        "--timeout",
+        "--timeout SECONDS",
+        "Abort a build and its measurements after this time.",
         type=click.FloatRange(0, min_open=True),
-        metavar="SECONDS",
-        help="Abort a build and its measurements after this time.",
     )
     measures: tuple[str, ...] = measure_option(
         "Measured in addition to recall, such as 'R(over=\"cutoff\", epsilon=0.001)@10'.", section=WHAT
     )
     at_recall: float | None = option(
-        "--at-recall",
-        section=WHAT,
+        "--at-recall SHARE",
+        "Find the cheapest setting of each engine that reaches this recall.  [default: compare at 0.95]",
         type=click.FloatRange(0, 1, min_open=True),
-        metavar="SHARE",
-        help="Find the cheapest setting of each engine that reaches this recall.  [default: compare at 0.95]",
     )
 
     @property
@@ -180,78 +154,54 @@ class WorkloadOptions:
     k: int = neighbours_option()
     filters: tuple[str, ...] = option(
         "--filters",
+        "Shares of vectors that meet a condition (0.01,0.1), or conditions (price<20).",
         section=WHAT,
         type=Several(str, "filters"),
         default="",
-        help="Shares of vectors that meet a condition (0.01,0.1), or conditions (price<20).",
     )
     churn: float = option(
-        "--churn",
-        section=WHAT,
+        "--churn SHARE",
+        "Delete and insert this share of the vectors three times, and measure recall after each.",
         type=click.FloatRange(0, 0.5, max_open=True),
         default=0.0,
-        metavar="SHARE",
-        help="Delete and insert this share of the vectors three times, and measure recall after each.",
     )
     load: tuple[str, ...] = option(
         "--load",
+        "Loops to measure: `closed`, `open`, or both.",
+        section=LOAD,
         type=Several(str, "closed and open"),
         default="",
-        help="Loops to measure: `closed`, `open`, or both.",
     )
     clients: tuple[int, ...] | None = option(
         "--clients",
+        f"Clients of the closed loops.  [default: {','.join(map(str, CLIENTS))}]",
         needs="--load closed",
         type=Several(int, "whole numbers"),
-        help=f"Clients of the closed loops.  [default: {','.join(map(str, CLIENTS))}]",
     )
     rates: tuple[float, ...] | None = option(
         "--rates",
+        f"Rates of the open loops, as shares of capacity.  [default: {','.join(map(str, LOADS))}]",
         needs="--load open",
         type=Several(float, "numbers"),
-        help=f"Rates of the open loops, as shares of capacity.  [default: {','.join(map(str, LOADS))}]",
     )
     seconds: float = option(
-        "--seconds",
+        "--seconds N",
+        "Duration of each loop.",
         needs="--load LIST",
         type=click.FloatRange(0, min_open=True),
-        metavar="N",
         default=2.0,
-        show_default=True,
-        help="Duration of each loop.",
     )
-    repeats: int = option(
-        "--repeats",
-        type=click.IntRange(min=1),
-        metavar="N",
-        default=3,
-        show_default=True,
-        help="Passes over all queries.",
-    )
+    repeats: int = option("--repeats N", "Passes over all queries.", type=COUNT, default=3)
     warmup: int = option(
-        "--warmup",
+        "--warmup N",
+        "Queries before each measurement that do not count.",
         type=click.IntRange(min=0),
-        metavar="N",
         default=100,
-        show_default=True,
-        help="Queries before each measurement that do not count.",
     )
     retries: int = option(
-        "--retries",
-        type=click.IntRange(min=0),
-        metavar="N",
-        default=0,
-        show_default=True,
-        help="Attempts after a failed one.",
+        "--retries N", "Attempts after a failed one.", type=click.IntRange(min=0), default=0
     )
-    threads: int = option(
-        "--threads",
-        type=click.IntRange(min=1),
-        metavar="N",
-        default=1,
-        show_default=True,
-        help="Threads of the engine and of BLAS.",
-    )
+    threads: int = option("--threads N", "Threads of the engine and of BLAS.", type=COUNT, default=1)
 
     def to_workload(self, seed: int) -> Workload:
         """Return the workload; raise an error for a loop that is neither closed nor open."""
@@ -356,20 +306,8 @@ def engines_command() -> None:
 class DiffOptions:
     """Which changes count as none."""
 
-    recall: str = option(
-        "--recall",
-        metavar="DELTA",
-        default="-0.01",
-        show_default=True,
-        help="The loss of recall that is still the same.",
-    )
-    latency: str = option(
-        "--latency",
-        metavar="DELTA",
-        default="-10%",
-        show_default=True,
-        help="The growth of latency that is still the same.",
-    )
+    recall: str = option("--recall DELTA", "The loss of recall that is still the same.", default="-0.01")
+    latency: str = option("--latency DELTA", "The growth of latency that is still the same.", default="-10%")
     alpha: float = alpha_option(type=click.FloatRange(0, 1, min_open=True, max_open=True))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judged.agents.commands.trace_options import TraceOptions
-from judged.cli.command import Command, option, options
+from judged.cli.command import Command, flag, options
 from judged.cli.inputs import InputPath
 from judged.wording import counted, to_message
 
@@ -32,7 +32,7 @@ Examples:
 class InspectOptions(TraceOptions):
     """How traces are read, and the summary is printed."""
 
-    as_json: bool = option("--json", is_flag=True, help="Print one JSON object, for programs.")
+    as_json: bool = flag("--json", "Print one JSON object, for programs.")
 
 
 @click.command("inspect", cls=Command, epilog=EXAMPLES)

@@ -12,14 +12,13 @@ import click
 from judged.agents.commands.trace_options import TRACES, TraceOptions
 from judged.agents.dedup.rules import URL_RULES, Rules, Unit
 from judged.agents.protocol import DEFAULT_MEASURES, WITHOUT_GAINS, Conflict, SessionProtocol, Unlabelled
-from judged.cli.command import Command, option, options
+from judged.cli.command import Command, flag, option, options
 from judged.cli.comparing import ComparisonOptions, DifferenceOptions
 from judged.cli.gate import INCONCLUSIVE, exit_code, inconclusive_option, min_delta_option
 from judged.cli.inputs import InputPath, check_standard_input, split_name
 from judged.cli.options import (
     COMPARISON,
     INPUTS,
-    MEASURES,
     TABLE,
     QueryOptions,
     baseline_option,
@@ -80,94 +79,55 @@ class SessionOptions:
 
     labels: str | None = labels_option(section=INPUTS)
     human: str | None = option(
-        "--human",
-        section=INPUTS,
-        metavar="FILE",
-        help="Human grades of a random sample of the results (`judged label --sample`): correct CG and SRE by them.",
+        "--human FILE",
+        "Human grades of a random sample of the results (`judged label --sample`): correct CG and SRE by them.",
     )
     reference: str | None = option(
-        "--reference",
-        section=INPUTS,
-        metavar="union|FILE",
-        help="What could have been found: what all systems found on a task together, or judgments.",
+        "--reference union|FILE",
+        "What could have been found: what all systems found on a task together, or judgments.",
     )
     chosen: tuple[str, ...] = option(
-        "--session",
-        section=INPUTS,
-        multiple=True,
-        metavar="ID",
-        help="Only this conversation; may be repeated.",
+        "--session ID", "Only this conversation; may be repeated.", multiple=True
     )
     measures: tuple[str, ...] = measure_option(
         f"`judged measures` lists them by family.  [default: {' '.join(DEFAULT_MEASURES)}]"
     )
     good: int | None = option(
-        "--good",
-        section=MEASURES,
-        type=click.IntRange(1, 4),
-        help="The gain from which a result is good.  [default: 2]",
+        "--good", "The gain from which a result is good.  [default: 2]", type=click.IntRange(1, 4)
     )
     discount: str | None = option(
-        "--discount",
-        section=MEASURES,
-        metavar="RULE",
-        help="log2, zipf, none, or a number between 0 and 1.  [default: log2]",
+        "--discount RULE", "log2, zipf, none, or a number between 0 and 1.  [default: log2]"
     )
     beyond: str | None = option(
-        "--beyond",
-        section=MEASURES,
-        type=click.Choice(["hold", "pad"]),
-        help="Value of a session after its last iteration.  [default: hold]",
+        "--beyond [hold|pad]", "Value of a session after its last iteration.  [default: hold]"
     )
-    conflict: Conflict | None = convention_option(SessionProtocol.conventions()["conflict"], section=MEASURES)
-    unlabelled: Unlabelled | None = convention_option(
-        SessionProtocol.conventions()["unlabelled"], section=MEASURES
-    )
-    curve: bool = option(
-        "--curve", section=ANALYSES, is_flag=True, help="Show every measure at every iteration."
-    )
-    stopping: bool = option(
-        "--stopping",
-        section=ANALYSES,
-        is_flag=True,
-        help="Show what would have been lost and saved by stopping earlier.",
-    )
+    conflict: Conflict | None = convention_option(SessionProtocol.conventions()["conflict"])
+    unlabelled: Unlabelled | None = convention_option(SessionProtocol.conventions()["unlabelled"])
+    curve: bool = flag("--curve", "Show every measure at every iteration.", section=ANALYSES)
+    stopping: bool = flag("--stopping", "Show what would have been lost and saved by stopping earlier.")
     budgets: tuple[tuple[str, float], ...] = option(
-        "--budget",
-        section=ANALYSES,
+        "--budget searches|tokens|seconds=N",
+        "With --stopping: also stop when this much is spent; may be repeated.",
         needs="--stopping",
         multiple=True,
         type=Weight(),
-        metavar="searches|tokens|seconds=N",
-        help="With --stopping: also stop when this much is spent; may be repeated.",
     )
-    redundancy: bool = option(
+    redundancy: bool = flag(
         "--redundancy",
-        section=ANALYSES,
-        is_flag=True,
-        help="Show where repeats come from: iterations, tools, queries, documents; with --per-session, what each search repeated.",
+        "Show where repeats come from: iterations, tools, queries, documents; with --per-session, what each search repeated.",
     )
-    use: bool = option(
-        "--use", section=ANALYSES, is_flag=True, help="Show what was opened and cited of what was retrieved."
+    use: bool = flag("--use", "Show what was opened and cited of what was retrieved.")
+    attempts: bool = flag(
+        "--attempts", "Show mean and spread over repeated attempts, and what k attempts find."
     )
-    attempts: bool = option(
-        "--attempts",
-        section=ANALYSES,
-        is_flag=True,
-        help="Show mean and spread over repeated attempts, and what k attempts find.",
-    )
-    overlap: bool = option(
-        "--overlap", section=ANALYSES, is_flag=True, help="Show which good results several systems found."
-    )
-    explain: bool = option(
-        "--explain", section=ANALYSES, is_flag=True, help="Show why each result is new or a duplicate."
-    )
-    picture: Path | None = picture_option("--picture", "the first measure by iteration", section=ANALYSES)
+    overlap: bool = flag("--overlap", "Show which good results several systems found.")
+    explain: bool = flag("--explain", "Show why each result is new or a duplicate.")
+    picture: Path | None = picture_option("--picture", "the first measure by iteration")
     baselines: tuple[str, ...] = baseline_option()
     min_delta: str | None = min_delta_option(
-        " With one --baseline: exit with 0 only if every other system passes.", section=COMPARISON
+        " With one --baseline: exit with 0 only if every other system passes."
     )
-    inconclusive: int | None = inconclusive_option(section=COMPARISON, needs="--min-delta")
+    inconclusive: int | None = inconclusive_option(needs="--min-delta")
 
     def list_files(self) -> Iterator[tuple[str, str]]:
         """Yield the role and the path of every file besides the traces."""
@@ -183,16 +143,15 @@ class DuplicateOptions:
     threshold: float | None = convention_option(Rules.conventions()["threshold"])
     weights: tuple[tuple[str, float], ...] = option(
         "--weight",
+        "Weight of a field that agrees in that confidence: domain, generic, url, loose-url, text, title.",
         multiple=True,
         type=Weight(),
-        help="Weight of a field that agrees in that confidence: domain, generic, url, loose-url, text, title.",
     )
     url_rules_off: tuple[str, ...] = option(
-        "--without-url-rule",
+        "--without-url-rule RULE",
+        f"Do not apply a rule to URLs: {', '.join(URL_RULES)}.",
         multiple=True,
         type=click.Choice(list(URL_RULES)),
-        metavar="RULE",
-        help=f"Do not apply a rule to URLs: {', '.join(URL_RULES)}.",
     )
     near: float | None = convention_option(Rules.conventions()["near"])
 

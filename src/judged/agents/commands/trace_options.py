@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.command import option
+from judged.cli.command import flag, option
 
 if TYPE_CHECKING:
     from judged.agents.traces import TurnChoice
@@ -20,23 +20,16 @@ TRACES = "Traces"
 class TraceOptions:
     """How traces are read."""
 
-    trace_format: str | None = option(
-        "--trace-format", metavar="NAME", help="Trace format; detected by default."
-    )
+    trace_format: str | None = option("--trace-format NAME", "Trace format; detected by default.")
     tools: str | None = option(
-        "--tools",
-        metavar="FILE",
+        "--tools FILE",
+        "YAML or JSON file that names the search tools, and where their queries and results are.",
         type=click.Path(dir_okay=False),
-        help="YAML or JSON file that names the search tools, and where their queries and results are.",
     )
     turn: TurnChoice = option(
-        "--turn",
-        type=click.Choice(["last", "last-with-search"]),
-        default="last",
-        show_default=True,
-        help="Which turn of a conversation counts.",
+        "--turn [last|last-with-search]", "Which turn of a conversation counts.", default="last"
     )
-    lenient: bool = option("--lenient", is_flag=True, help="Leave out malformed parts, and count them.")
+    lenient: bool = flag("--lenient", "Leave out malformed parts, and count them.")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the arguments of the readers."""

@@ -11,7 +11,6 @@ from judged.cli.command import Command, option, options
 from judged.cli.inputs import InputPath, check_standard_input, named_runs, split_name
 from judged.cli.options import (
     INPUTS,
-    MEASURES,
     ProfileChoice,
     level_option,
     measure_option,
@@ -43,40 +42,29 @@ class AgreementOptions:
     """What is compared with human grades, and how."""
 
     judges: tuple[str, ...] = option(
-        "--judge",
+        "--judge [NAME=]FILE",
+        "Labels or grades of a further judge; may be repeated.",
         section=INPUTS,
         multiple=True,
-        metavar="[NAME=]FILE",
         type=InputPath(named=True),
-        help="Labels or grades of a further judge; may be repeated.",
     )
     traces: tuple[str, ...] = option(
-        "--sessions",
-        section=INPUTS,
+        "--sessions [NAME=]TRACE",
+        "Rank the systems of these traces, in place of RUNs; may be repeated.",
         multiple=True,
-        metavar="[NAME=]TRACE",
         type=InputPath(named=True),
-        help="Rank the systems of these traces, in place of RUNs; may be repeated.",
     )
     measures: tuple[str, ...] = measure_option(
         f"Measures that rank systems.  [default: {DEFAULT_MEASURE}; with --sessions {SESSION_MEASURES}]",
         needs=RANKED,
     )
     threshold: float = option(
-        "--threshold",
-        section=MEASURES,
-        type=float,
-        default=2,
-        show_default=True,
-        metavar="GRADE",
-        help="The lowest grade of a good result.",
+        "--threshold GRADE", "The lowest grade of a good result.", type=float, default=2
     )
-    by: str | None = option(
-        "--by", section=MEASURES, type=click.Choice(["task"]), help="Also show κ of each task."
-    )
-    level: float = level_option(section=MEASURES)
-    resamples: int = resamples_option(section=MEASURES)
-    seed: int = seed_option(section=MEASURES)
+    by: str | None = option("--by [task]", "Also show κ of each task.")
+    level: float = level_option()
+    resamples: int = resamples_option()
+    seed: int = seed_option()
 
 
 @click.command("agreement", cls=Command, epilog=EXAMPLES)

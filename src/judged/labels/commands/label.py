@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.command import Command, option, options
+from judged.cli.command import COUNT, Command, flag, option, options
 from judged.cli.inputs import refuse_inputs
 from judged.cli.options import INPUT_FILE, seed_option
 from judged.cli.output import (
@@ -56,52 +56,28 @@ class ModelOptions:
     """The model, its prompt, and everything else that decides its answers."""
 
     endpoint: str = option(
-        "--endpoint",
+        "--endpoint URL",
+        "Address of a server that speaks OpenAI's protocol.  [default: $OPENAI_BASE_URL]",
         default="",
-        metavar="URL",
-        help="Address of a server that speaks OpenAI's protocol.  [default: $OPENAI_BASE_URL]",
     )
-    model: str = option("--model", required=True, metavar="NAME", help="Name of the model at the endpoint.")
+    model: str = option("--model NAME", "Name of the model at the endpoint.", required=True)
     key_variable: str | None = option(
-        "--key-variable",
-        metavar="NAME",
-        help="Environment variable with the API key.  [default: OPENAI_API_KEY]",
+        "--key-variable NAME", "Environment variable with the API key.  [default: OPENAI_API_KEY]"
     )
-    prompt: Path | None = option(
-        "--prompt", type=INPUT_FILE, metavar="FILE", help="Your own prompt, in YAML."
-    )
+    prompt: Path | None = option("--prompt FILE", "Your own prompt, in YAML.", type=INPUT_FILE)
     structure: Structure | None = option(
-        "--structure",
-        type=click.Choice(["json_schema", "json_object", "text"]),
-        help="How the form of answers is enforced.  [default: the strictest that the endpoint supports]",
+        "--structure [json_schema|json_object|text]",
+        "How the form of answers is enforced.  [default: the strictest that the endpoint supports]",
     )
     temperature: float = option(
-        "--temperature",
-        type=float,
-        default=0.0,
-        show_default=True,
-        help="Sampling temperature; a negative one leaves it to the endpoint.",
+        "--temperature", "Sampling temperature; a negative one leaves it to the endpoint.", default=0.0
     )
     seed: int | None = seed_option(default=None, type=int)
-    max_tokens: int = option(
-        "--max-tokens",
-        type=click.IntRange(min=1),
-        metavar="N",
-        default=512,
-        show_default=True,
-        help="Maximum length of an answer.",
-    )
+    max_tokens: int = option("--max-tokens N", "Maximum length of an answer.", type=COUNT, default=512)
     text_limit: int = option(
-        "--text-limit",
-        type=click.IntRange(min=1),
-        metavar="N",
-        default=20_000,
-        show_default=True,
-        help="Number of characters of a text that the model reads.",
+        "--text-limit N", "Number of characters of a text that the model reads.", type=COUNT, default=20_000
     )
-    logprobs: bool = option(
-        "--logprobs", is_flag=True, help="Record the probability of legal grades, and warn if it is low."
-    )
+    logprobs: bool = flag("--logprobs", "Record the probability of legal grades, and warn if it is low.")
 
     def to_labeller(self) -> Labeller:
         """Return the model with its settings; raise an error for a prompt that cannot be used."""
@@ -124,42 +100,25 @@ class RequestOptions:
     """How many requests are sent, how fast and how often."""
 
     concurrency: int = option(
-        "--concurrency",
-        type=click.IntRange(min=1),
-        metavar="N",
-        default=8,
-        show_default=True,
-        help="Maximum number of simultaneous requests.",
+        "--concurrency N", "Maximum number of simultaneous requests.", type=COUNT, default=8
     )
     rate: float | None = option(
-        "--rate",
-        type=click.FloatRange(min=0, min_open=True),
-        metavar="N",
-        help="Maximum number of requests per minute.",
+        "--rate N", "Maximum number of requests per minute.", type=click.FloatRange(min=0, min_open=True)
     )
     timeout: float = option(
-        "--timeout",
+        "--timeout SECONDS",
+        "Time to wait for an answer.",
         type=click.FloatRange(min=0, min_open=True),
-        metavar="SECONDS",
         default=60.0,
-        show_default=True,
-        help="Time to wait for an answer.",
     )
     attempts: int = option(
-        "--attempts",
-        type=click.IntRange(min=1),
-        metavar="N",
-        default=6,
-        show_default=True,
-        help="How often to send a request before it counts as failed.",
+        "--attempts N", "How often to send a request before it counts as failed.", type=COUNT, default=6
     )
     reasks: int = option(
-        "--reasks",
+        "--reasks N",
+        "How often to ask again if an answer states no grade.",
         type=click.IntRange(min=0),
-        metavar="N",
         default=1,
-        show_default=True,
-        help="How often to ask again if an answer states no grade.",
     )
 
     def to_endpoint(self, model: ModelOptions) -> Endpoint:
@@ -180,20 +139,17 @@ class RequestOptions:
 class CostOptions:
     """What labels may cost."""
 
-    dry_run: bool = option(
-        "--dry-run", is_flag=True, help="Print an estimate of requests, tokens, cost and time; send nothing."
-    )
+    dry_run: bool = flag("--dry-run", "Print an estimate of requests, tokens, cost and time; send nothing.")
     price_in: float | None = option(
-        "--price-in", type=click.FloatRange(min=0), metavar="X", help="Price of a million tokens read."
+        "--price-in X", "Price of a million tokens read.", type=click.FloatRange(min=0)
     )
     price_out: float | None = option(
-        "--price-out", type=click.FloatRange(min=0), metavar="X", help="Price of a million tokens written."
+        "--price-out X", "Price of a million tokens written.", type=click.FloatRange(min=0)
     )
     budget: float | None = option(
-        "--budget",
+        "--budget X",
+        "Stop before the total cost of all answers exceeds this.",
         type=click.FloatRange(min=0, min_open=True),
-        metavar="X",
-        help="Stop before the total cost of all answers exceeds this.",
     )
 
     @property
@@ -211,20 +167,12 @@ class FileOptions:
 
     output: Path | None = file_option(LABEL_FORMATS)
     failures: Path | None = option(
-        "--failures",
-        type=OUTPUT_FILE,
-        metavar="FILE",
-        help="File for failures and their raw answers, as JSONL.",
+        "--failures FILE", "File for failures and their raw answers, as JSONL.", type=OUTPUT_FILE
     )
     given_cache: Path | None = option(
-        "--cache",
-        type=OUTPUT_FILE,
-        metavar="FILE",
-        help="File that stores all answers.  [default: OUTPUT.cache.sqlite]",
+        "--cache FILE", "File that stores all answers.  [default: OUTPUT.cache.sqlite]", type=OUTPUT_FILE
     )
-    retry_failed: bool = option(
-        "--retry-failed", is_flag=True, help="Ask again if the answer in an earlier job stated no grade."
-    )
+    retry_failed: bool = flag("--retry-failed", "Ask again if the answer in an earlier job stated no grade.")
     force: bool = force_option()
     quiet: bool = quiet_option()
 

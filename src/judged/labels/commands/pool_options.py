@@ -11,8 +11,8 @@ import click
 
 from judged.agents.commands.trace_options import TRACES, TraceOptions
 from judged.agents.dedup.rules import Unit
-from judged.cli.command import Decorated, option, options
-from judged.cli.options import INPUTS, judged_option, queries_option
+from judged.cli.command import COUNT, Decorated, flag, option, options
+from judged.cli.options import INPUT_FILE, INPUTS, queries_option
 from judged.cli.output import documents_option
 
 if TYPE_CHECKING:
@@ -28,25 +28,17 @@ class PoolOptions:
 
     queries: str | None = queries_option(type=click.Path(exists=True))
     documents: str | None = documents_option()
-    judged: Path | None = judged_option()
-    relabel: bool = option(
-        "--relabel", is_flag=True, help="Also label results that have a gain in the trace."
+    judged: Path | None = option(
+        "--judged FILE", "Judgments or labels of results to leave out.", type=INPUT_FILE
     )
-    kind: SourceKind | None = option(
-        "--kind", type=click.Choice(["run", "trace"]), help="Kind of the input, if it cannot be detected."
-    )
-    depth: int | None = option(
-        "--depth",
-        type=click.IntRange(min=1),
-        metavar="K",
-        help="Only the first K results of each query or search.",
-    )
+    relabel: bool = flag("--relabel", "Also label results that have a gain in the trace.")
+    kind: SourceKind | None = option("--kind [run|trace]", "Kind of the input, if it cannot be detected.")
+    depth: int | None = option("--depth K", "Only the first K results of each query or search.", type=COUNT)
     unit: Unit = option(
         "--unit",
+        "Unit of deduplication: what counts as the same result of a trace, and is labelled once.",
         type=click.Choice(get_args(Unit)),
         default="document",
-        show_default=True,
-        help="Unit of deduplication: what counts as the same result of a trace, and is labelled once.",
     )
 
     def build(self, sources: tuple[Path, ...], reading: TraceOptions, *, relabel: bool = False) -> Pool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.command import Command, option, options
+from judged.cli.command import COUNT, Command, option, options
 from judged.cli.options import seed_option
 from judged.cli.output import SHEET_EXTENSIONS, check_extension, file_option, force_option, quiet_option
 from judged.labels.commands.pool_options import PoolOptions, pool_options
@@ -29,9 +29,7 @@ Examples:
 class SampleOptions:
     """How many results are drawn, and where they are written."""
 
-    size: int = option(
-        "--sample", type=click.IntRange(min=1), required=True, metavar="N", help="Number of results."
-    )
+    size: int = option("--sample N", "Number of results.", type=COUNT, required=True)
     seed: int = seed_option(type=int)
     output: Path = file_option(": .csv.", required=True)
     force: bool = force_option()

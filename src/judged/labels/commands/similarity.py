@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.command import Command, option, options
+from judged.cli.command import Command, flag, option, options
 from judged.cli.inputs import InputPath, refuse_inputs
 from judged.cli.output import file_option, print_notes, quiet_option
 from judged.cli.progress import Progress
@@ -33,19 +33,17 @@ Examples:
 class SimilarityOptions:
     """By what results are labelled, and where the labels are written."""
 
-    similarity: bool = option("--similarity", is_flag=True, help="Use no language model.")
+    similarity: bool = flag("--similarity", "Use no language model.")
     calibration: str = option(
-        "--calibration",
+        "--calibration FILE",
+        "Human grades of some of the results: 20 at least, better 200.",
         type=InputPath(),
         required=True,
-        metavar="FILE",
-        help="Human grades of some of the results: 20 at least, better 200.",
     )
     model: Path | None = option(
-        "--model",
+        "--model FOLDER",
+        "Another embedding model: ONNX with its tokenizer, or one of sentence-transformers.",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
-        metavar="FOLDER",
-        help="Another embedding model: ONNX with its tokenizer, or one of sentence-transformers.",
     )
     output: Path = file_option(LABEL_FORMATS, required=True)
     quiet: bool = quiet_option()

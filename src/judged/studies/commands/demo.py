@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from judged.cli.command import Command
+from judged.cli.command import COUNT, Command
 from judged.cli.output import OutputOptions
 
 EXAMPLES = """\b
@@ -24,9 +24,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Folder for the study, its collection and its results.",
 )
-@click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Use at most N queries.  [default: all]"
-)
+@click.option("--limit", type=COUNT, metavar="N", help="Use at most N queries.  [default: all]")
 def command(output: Path, limit: int | None) -> None:
     """Run a study of Python's own documentation: BM25, static embeddings, their fusion, and a reranker.
 

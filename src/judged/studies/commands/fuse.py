@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from judged.cli.command import Command, option, options
+from judged.cli.command import COUNT, Command, option, options
 from judged.cli.convert import tag_option, write_as_option
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import INPUT_FILE, seed_option
@@ -44,41 +44,26 @@ class FuseOptions:
     """How runs are fused, and where the result is written."""
 
     method: str | None = option(
-        "--method",
-        section=FUSION,
-        metavar="NAME",
-        help="rrf, combsum, combmnz, combanz, combmax, combmin, combmed, wsum, isr, logisr, rbc, borda or condorcet."
+        "--method NAME",
+        "rrf, combsum, combmnz, combanz, combmax, combmin, combmed, wsum, isr, logisr, rbc, borda or condorcet."
         "  [default: rrf, with --tune wsum]",
+        section=FUSION,
     )
     normalisation: str | None = option(
-        "--normalisation",
-        section=FUSION,
-        metavar="NAME",
-        help="How scores are normalised: min-max, max, sum, z-score, rank or none.  [default: min-max]",
+        "--normalisation NAME",
+        "How scores are normalised: min-max, max, sum, z-score, rank or none.  [default: min-max]",
     )
     weights: tuple[str, ...] = option(
-        "--weight",
-        section=FUSION,
-        multiple=True,
-        metavar="NAME=NUMBER",
-        help="The weight of a run; once for each run.",
+        "--weight NAME=NUMBER", "The weight of a run; once for each run.", multiple=True
     )
     parameters: tuple[str, ...] = option(
-        "--set",
-        section=FUSION,
+        "--set NAME=NUMBER",
+        "A parameter of the method: k of rrf, gamma of combmnz, sigma of logisr, phi of rbc.",
         multiple=True,
-        metavar="NAME=NUMBER",
-        help="A parameter of the method: k of rrf, gamma of combmnz, sigma of logisr, phi of rbc.",
     )
-    depth: int | None = option(
-        "--depth",
-        section=FUSION,
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Keep the first N documents of each query.",
-    )
+    depth: int | None = option("--depth N", "Keep the first N documents of each query.", type=COUNT)
     destination: str | None = file_option(
-        ", in the format of its extension.  [default: standard output]", type=str
+        ", in the format of its extension.  [default: standard output]", type=str, section=OUTPUT
     )
     write_as: str | None = write_as_option()
     tag: str | None = tag_option()
@@ -90,51 +75,35 @@ class FuseOptions:
 class TuneOptions:
     """How weights are tuned."""
 
-    measure: str | None = option(
-        "--tune", metavar="MEASURE", help="Tune the weights for a measure; needs --qrels."
-    )
+    measure: str | None = option("--tune MEASURE", "Tune the weights for a measure; needs --qrels.")
     qrels: str | None = option(
-        "--qrels", needs=TUNED, type=InputPath(), metavar="FILE", help="Judgments to tune the weights on."
+        "--qrels FILE", "Judgments to tune the weights on.", needs=TUNED, type=InputPath()
     )
     folds: int | None = option(
-        "--folds",
-        needs=TUNED,
-        type=click.IntRange(min=2),
-        metavar="N",
-        help="Folds of cross-validation.  [default: 5]",
+        "--folds N", "Folds of cross-validation.  [default: 5]", needs=TUNED, type=click.IntRange(min=2)
     )
     train: Path | None = option(
-        "--train",
+        "--train FILE",
+        "Training queries, an id on each line, in place of folds; the other queries are held out.",
         needs=TUNED,
         type=INPUT_FILE,
-        metavar="FILE",
-        help="Training queries, an id on each line, in place of folds; the other queries are held out.",
     )
     search: Literal["grid", "swarm"] = option(
-        "--search",
+        "--search [grid|swarm]",
+        "Search a grid of weights, or by a particle swarm.",
         needs=TUNED,
-        type=click.Choice(["grid", "swarm"]),
         default="grid",
-        show_default=True,
-        help="Search a grid of weights, or by a particle swarm.",
     )
     step: float = option(
-        "--step",
-        needs=[(TUNED,), ("--search grid",)],
-        type=float,
-        metavar="X",
-        default=0.1,
-        show_default=True,
-        help="Distance of the grid's weights.",
+        "--step X", "Distance of the grid's weights.", needs=[(TUNED,), ("--search grid",)], default=0.1
     )
     seed: int = seed_option(needs=TUNED)
     reports: tuple[Path, ...] = option(
-        "--report",
+        "--report FILE",
+        "With --tune: also write the tuning, in the format of the extension; may be repeated.",
         needs=TUNED,
         multiple=True,
         type=OUTPUT_FILE,
-        metavar="FILE",
-        help="With --tune: also write the tuning, in the format of the extension; may be repeated.",
     )
 
 

@@ -11,7 +11,6 @@ from judged.cli.command import Command, option, options
 from judged.cli.inputs import InputPath, named_runs
 from judged.cli.options import (
     INPUTS,
-    MEASURES,
     QueryOptions,
     baseline_option,
     level_option,
@@ -41,31 +40,25 @@ class RoutingOptions:
     """What decisions are scored by."""
 
     qrels: str | None = option(
-        "--qrels",
+        "--qrels FILE",
+        "Judgments by which the runs of the experts are scored.",
         section=INPUTS,
         type=InputPath(),
-        metavar="FILE",
-        help="Judgments by which the runs of the experts are scored.",
     )
     experts: tuple[str, ...] = option(
-        "--expert",
-        section=INPUTS,
+        "--expert NAME=RUN",
+        "The run of an expert; once for each. With --qrels: the best on a query is the optimal one.",
         multiple=True,
-        metavar="NAME=RUN",
         type=InputPath(named=True),
-        help="The run of an expert; once for each. With --qrels: the best on a query is the optimal one.",
     )
     measures: tuple[str, ...] = measure_option(" [default: those of the kind of decision]")
     quality: str = option(
-        "--quality",
-        section=MEASURES,
+        "--quality MEASURE",
+        "The measure that the experts' runs are scored by.",
         needs="--expert",
         default="nDCG@10",
-        show_default=True,
-        metavar="MEASURE",
-        help="The measure that the experts' runs are scored by.",
     )
-    level: float = level_option(section=MEASURES)
+    level: float = level_option()
     baselines: tuple[str, ...] = baseline_option()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.command import Command, option, options
+from judged.cli.command import Command, flag, option, options
 from judged.cli.comparing import DifferenceOptions
 from judged.cli.inputs import refuse_inputs
 from judged.cli.options import INPUT_FILE, TABLE, QueryOptions, output_options, query_options
@@ -47,28 +47,23 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
 class RunOptions:
     """What is done with a study."""
 
-    dry_run: bool = option(
-        "--dry-run", is_flag=True, help="Print the plan and what is finished or cached, and do nothing."
-    )
+    dry_run: bool = flag("--dry-run", "Print the plan and what is finished or cached, and do nothing.")
     cache: Path | None = option(
-        "--cache",
+        "--cache FILE",
+        "File of cached vectors.  [default: one for all studies, in the user's cache folder]",
         type=OUTPUT_FILE,
-        metavar="FILE",
-        help="File of cached vectors.  [default: one for all studies, in the user's cache folder]",
     )
     trackers: tuple[str, ...] = option(
-        "--log",
+        "--log [mlflow|wandb]",
+        "Also log the results to this tracker; may be repeated.",
         excludes=("--dry-run",),
         multiple=True,
-        type=click.Choice(["mlflow", "wandb"]),
-        help="Also log the results to this tracker; may be repeated.",
     )
-    schema: bool = option(
+    schema: bool = flag(
         "--schema",
-        is_flag=True,
+        "Print the JSON schema of studies, for an editor, and exit.",
         is_eager=True,
         callback=_print_schema,
-        help="Print the JSON schema of studies, for an editor, and exit.",
     )
 
 
