@@ -41,7 +41,7 @@ def tag_option() -> Any:
 class ConvertOptions:
     """How the source is read and the destination written."""
 
-    kind: str | None = option("--kind [run|judgments]", "What SOURCE holds, if that cannot be detected.")
+    kind: str | None = option("--kind [run|judgments]", "Kind of the input, if it cannot be detected.")
     read_as: str | None = option("--from", "Format of SOURCE.", type=click.Choice(FORMATS))
     write_as: str | None = write_as_option()
     tag: str | None = tag_option()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import click
 
 from judged.agents.commands.trace_options import TRACES, TraceOptions
-from judged.agents.dedup.rules import Unit
+from judged.agents.dedup.rules import Rules, Unit
 from judged.cli.command import COUNT, Decorated, flag, option, options
-from judged.cli.options import INPUT_FILE, INPUTS, queries_option
+from judged.cli.options import INPUT_FILE, INPUTS, convention_option, queries_option
 from judged.cli.output import documents_option
 
 if TYPE_CHECKING:
@@ -34,12 +34,7 @@ class PoolOptions:
     relabel: bool = flag("--relabel", "Also label results that have a gain in the trace.")
     kind: SourceKind | None = option("--kind [run|trace]", "Kind of the input, if it cannot be detected.")
     depth: int | None = option("--depth K", "Only the first K results of each query or search.", type=COUNT)
-    unit: Unit = option(
-        "--unit",
-        "Unit of deduplication: what counts as the same result of a trace, and is labelled once.",
-        type=click.Choice(get_args(Unit)),
-        default="document",
-    )
+    unit: Unit = convention_option(Rules.conventions()["unit"], default="document")
 
     def build(self, sources: tuple[Path, ...], reading: TraceOptions, *, relabel: bool = False) -> Pool:
         """Build the pool of results to label; `relabel` includes those with a gain in any case."""
