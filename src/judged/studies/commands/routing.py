@@ -1,4 +1,4 @@
-"""`judged routing`: the decisions of a router, a gate or a reranker, scored."""
+"""`judged routing`: the decisions of a router, a skip policy or a reranker, scored."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Examples:
   judged routing choices.csv
   judged routing choices.jsonl -m "Accuracy Accuracy@3 Regret Balance" -o confusion.svg
   judged routing choices.csv --qrels qrels.txt --expert bm25=bm25.run --expert dense=dense.run --quality nDCG@10
-  judged routing gate.csv
+  judged routing skips.csv
   judged routing reranking.parquet -o report.html
   judged routing two-routers.csv --baseline old
 """
@@ -70,7 +70,7 @@ class RoutingOptions:
 def command(file: str, *, options: RoutingOptions, queries: QueryOptions, output: OutputOptions) -> None:
     """Score the decisions in FILE, a table of any format with a row for each query.
 
-    A router has columns query, chosen and optimal, or quality:NAME for each expert; a gate query, retrieved and needed; a
+    A router has columns query, chosen and optimal, or quality:NAME for each expert; a skip policy query, retrieved and needed; a
     reranker query, before and after. A column system tells several apart.
     """
     from judged.comparison.api import compare

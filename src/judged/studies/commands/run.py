@@ -83,7 +83,7 @@ def command(
 ) -> None:
     """Run the retrieval experiment of STUDY, a YAML file: retrieve, score, compare, and time every stage.
 
-    Systems are made of stages: encode, search, fuse, rerank, with a gate before and a router around. Every answer is on
+    Systems are made of stages: encode, search, fuse, rerank, with a skip policy before and a router around. Every answer is on
     disk before the next query is asked: a study that was stopped resumes where it stopped. A system that fails does not
     stop the others.
     """
