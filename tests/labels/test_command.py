@@ -348,3 +348,16 @@ def test_a_terminal_shows_a_bar_with_rate_cost_and_time_left(serve: Serve) -> No
 
     assert process.wait(timeout=60) == 0
     assert re.search(r"Labelling .* \d+/40 +[\d,]+ a minute, cost \d\.\d{4}, \d+:\d\d left", text)
+
+
+def test_texts_may_be_a_folder_in_the_layout_of_beir(folder: Path) -> None:
+    """`--queries` and `--documents` find `queries.jsonl` and `corpus.jsonl` there, as everywhere."""
+    beir = folder / "beir"
+    beir.mkdir()
+    (beir / "queries.jsonl").write_text('{"_id": "q1", "text": "what is it worth?"}')
+    (folder / "docs.jsonl").rename(beir / "corpus.jsonl")
+    texts = ["--queries", "beir", "--documents", "beir"]
+    made = CliRunner().invoke(cli, ["label", "--sample", "5", "bm25.run", *texts, "-o", "sheet.csv"])
+
+    assert made.exit_code == 0, made.output
+    assert (folder / "sheet.csv").read_text().count("what is it worth?") == 5

@@ -25,13 +25,15 @@ from judged.plugins import resolve
 
 Decorated: TypeAlias = Callable[..., None]
 Settings: TypeAlias = Mapping[str, Any]
+Declared: TypeAlias = Any
+"""A field of a class of options, to type checkers of the type that the class says."""
 
 COUNT = click.IntRange(min=1)
 COLUMN = 30
 """Width of the column of flags in help; longer ones have a line of their own, as click does it."""
 
 
-def option(words: str, text: str = "", **settings: Any) -> Any:
+def option(words: str, text: str = "", **settings: object) -> Declared:
     """Declare an option as a field: `words` as help shows them (`-o --output FILE`, `--turn [first|last]`), and its help.
 
     `settings` are those of `DependentOption`. The field has the default of the option, so that code can make the object
@@ -39,7 +41,7 @@ def option(words: str, text: str = "", **settings: Any) -> Any:
     """
     flags = tuple(word for word in words.split() if word.startswith("-"))
     value = " ".join(word for word in words.split() if not word.startswith("-"))
-    declared: dict[str, Any] = {"flags": flags, "help": text, **settings}
+    declared: dict[str, object] = {"flags": flags, "help": text, **settings}
     if value.startswith("[") and value.endswith("]"):
         declared["type"] = click.Choice(value[1:-1].split("|"))
     elif value:
@@ -51,7 +53,7 @@ def option(words: str, text: str = "", **settings: Any) -> Any:
     return field(default=MISSING if settings.get("required") else default, metadata=declared)
 
 
-def flag(words: str, text: str = "", **settings: Any) -> Any:
+def flag(words: str, text: str = "", **settings: object) -> Declared:
     """Declare an option without a value."""
     return option(words, text, is_flag=True, **settings)
 
@@ -114,10 +116,14 @@ class Command(click.Command):
     ) -> click.Context:
         """Return the context of this command, or of the subcommand that the arguments name."""
         for word, home in self.subcommands.items():
-            called = args[:1] == [word]
-            if called or (word.startswith("-") and any(text.partition("=")[0] == word for text in args)):
+            if word.startswith("-"):  # an option of the subcommand as well, which reads it again
+                called = any(text.partition("=")[0] == word for text in args)
+                rest = ["--help"] if "--help" in args else args  # else `--sample --help` has that value
+            else:
+                called, rest = args[:1] == [word], args[1:]
+            if called:
                 subcommand = cast("click.Command", resolve(home))
-                return subcommand.make_context(f"{info_name} {word}", args[called:], parent, **extra)
+                return subcommand.make_context(f"{info_name} {word}", rest, parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -129,8 +135,8 @@ class Command(click.Command):
             record = param.get_help_record(ctx)
             if record is not None:
                 sections.setdefault(getattr(param, "section", "") or "Options", []).append(record)
-        width = max(len(flags) for records in sections.values() for flags, _ in records)
+        # Flags are padded to one width, so that the texts of all sections begin in the same column.
+        longest = max(len(flags) for records in sections.values() for flags, _ in records)
         for title, records in sections.items():
             with formatter.section(title):
-                # Padded to one width, so that the texts of all sections begin in the same column.
-                formatter.write_dl([(flags.ljust(min(width, COLUMN)), text) for flags, text in records])
+                formatter.write_dl([(flags.ljust(min(longest, COLUMN)), text) for flags, text in records])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import click
 
@@ -26,15 +26,10 @@ Examples:
 """
 
 
-def write_as_option() -> Any:
-    """Declare the format of the file that is written."""
-    return option("--to", "Format to write; by default that of the extension.", type=click.Choice(FORMATS))
-
-
-def tag_option() -> Any:
-    """Declare the tag of a run."""
-    help_text = "Tag in every line of a TREC run.  [default: the name of the run]"
-    return option("--tag NAME", help_text)
+write_as_option = partial(
+    option, f"--to [{'|'.join(FORMATS)}]", "Format to write; by default that of the extension."
+)
+tag_option = partial(option, "--tag NAME", "Tag in every line of a TREC run.  [default: the name of the run]")
 
 
 @dataclass(frozen=True, kw_only=True)

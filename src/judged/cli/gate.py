@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 from click.core import ParameterSource
 
-from judged.cli.command import Command, flag, option, options
+from judged.cli.command import Command, Declared, flag, option, options
 from judged.cli.inputs import InputPath, check_standard_input, named_runs, refuse_inputs, split_name
 from judged.cli.options import (
     INPUT_FILE,
@@ -96,7 +96,7 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
         return code
 
 
-def min_delta_option(note: str = "", **settings: Any) -> Any:
+def min_delta_option(note: str = "", **settings: object) -> Declared:
     """Declare the margin of a gate; `note` says what a command does with it."""
     return option(
         "--min-delta DELTA",
@@ -106,7 +106,7 @@ def min_delta_option(note: str = "", **settings: Any) -> Any:
     )
 
 
-def inconclusive_option(**settings: Any) -> Any:
+def inconclusive_option(**settings: object) -> Declared:
     """Declare the exit code of an inconclusive verdict."""
     return option(
         "--inconclusive",

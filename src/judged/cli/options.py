@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import click
 
 from judged.blocks import Display
-from judged.cli.command import COUNT, Decorated, flag, gather, option, options
+from judged.cli.command import COUNT, Declared, Decorated, flag, gather, option, options
 from judged.cli.effects import TABLES, TEXTS, Needs
 from judged.cli.output import FORMATS, OUTPUT, OUTPUT_FILE, TEXT_FORMATS, OutputOptions
 from judged.profiles.profile import PROFILES, Profile
@@ -45,7 +45,7 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
     return [name for name in (*ranked, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
 
 
-def measure_option(note: str, **settings: Any) -> Any:
+def measure_option(note: str, **settings: object) -> Declared:
     """Declare the option that names measures; `note` is added to its help."""
     return option(
         "-m --measure MEASURE",
@@ -57,7 +57,7 @@ def measure_option(note: str, **settings: Any) -> Any:
     )
 
 
-def baseline_option(note: str = "") -> Any:
+def baseline_option(note: str = "") -> Declared:
     """Declare the option that names the systems to compare with; `note` is added to its help."""
     text = f"Compare the other systems with this one; may be repeated.{note}"
     return option("--baseline NAME", text, multiple=True, section=COMPARISON)
@@ -88,7 +88,7 @@ marks_option = partial(
 )
 
 
-def convention_option(convention: Convention, **settings: Any) -> Any:
+def convention_option(convention: Convention, **settings: object) -> Declared:
     """Declare the option that sets one convention of a protocol."""
     kind: click.Choice[str] | type
     if convention.options:
@@ -99,7 +99,7 @@ def convention_option(convention: Convention, **settings: Any) -> Any:
     return option(words, convention.help, type=kind, **settings)
 
 
-def picture_option(name: str, drawn: str, **settings: Any) -> Any:
+def picture_option(name: str, drawn: str, **settings: object) -> Declared:
     """Declare an option that draws something into a file."""
     return option(f"{name} FILE", f"Also draw {drawn}; .svg, .png or .pdf.", type=OUTPUT_FILE, **settings)
 

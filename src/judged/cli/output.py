@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.command import flag, option
+from judged.cli.command import Declared, flag, option
 from judged.cli.effects import TABLES
 from judged.cli.inputs import refuse_inputs
 from judged.errors import UnknownName
@@ -61,12 +61,12 @@ documents_option = partial(
 )
 
 
-def file_option(note: str, **settings: Any) -> Any:
+def file_option(note: str, **settings: object) -> Declared:
     """Declare the one file that a command writes; `note` says in which formats."""
     return option("-o --output FILE", f"File to write{note}", **{"type": OUTPUT_FILE, **settings})
 
 
-def format_option(formats: Sequence[str], **settings: Any) -> Any:
+def format_option(formats: Sequence[str], **settings: object) -> Declared:
     """Declare the format of standard output."""
     text = "Format of standard output."
     return option("--format", text, type=click.Choice(formats), default=formats[0], **settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ class Several(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.i
         self.read, self.what = read, what
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[Any, ...]:
         """Return the values."""
         try:
@@ -101,9 +102,7 @@ class DatasetOptions:
         )
 
 
-def neighbours_option() -> Any:
-    """Declare the number of neighbours of a query."""
-    return option("-k N", "Neighbours of a query.", section=WHAT, type=COUNT, default=10)
+neighbours_option = partial(option, "-k N", "Neighbours of a query.", section=WHAT, type=COUNT, default=10)
 
 
 @dataclass(frozen=True, kw_only=True)

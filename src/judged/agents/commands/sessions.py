@@ -63,7 +63,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
     name = "field=number"
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, float]:
         """Return the field and its weight."""
         field, _, number = str(value).partition("=")
