@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from agents.conversations import conversation
 from cli.conftest import Invoke
-from judged.cli.effects import DependentOption
+from judged.cli.command import DependentOption
 from judged.cli.main import COMMANDS, judged
 from judged.plugins import resolve
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.command import Command, option, options
+from judged.cli.command import ALL_TABLES, Command, option, options
 from judged.cli.comparing import ComparisonOptions, DifferenceOptions
-from judged.cli.effects import ALL_TABLES
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     COMPARISON,

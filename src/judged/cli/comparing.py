@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judged.blocks import Display
-from judged.cli.command import flag, option
-from judged.cli.effects import TABLES
+from judged.cli.command import TABLES, flag, option
 from judged.cli.options import level_option, marks_option, resamples_option, seed_option
 from judged.comparison.settings import CORRECTIONS, TESTS, choose_settings
 

@@ -14,8 +14,7 @@ from typing import get_args
 import click
 
 from judged.blocks import Display
-from judged.cli.command import COUNT, Declared, Decorated, flag, gather, option, options
-from judged.cli.effects import TABLES, TEXTS, Needs
+from judged.cli.command import COUNT, TABLES, TEXTS, Declared, Decorated, Needs, flag, gather, option, options
 from judged.cli.output import FORMATS, OUTPUT, OUTPUT_FILE, TEXT_FORMATS, OutputOptions
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Convention, Protocol

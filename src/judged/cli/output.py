@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.command import Declared, flag, option
-from judged.cli.effects import TABLES
+from judged.cli.command import TABLES, Declared, flag, option
 from judged.cli.inputs import refuse_inputs
 from judged.errors import UnknownName
 from judged.report.draw import PICTURES

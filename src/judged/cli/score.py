@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from judged.cli.command import Command, flag, option, options
-from judged.cli.effects import ALL_TABLES
+from judged.cli.command import ALL_TABLES, Command, flag, option, options
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     INPUT_FILE,
