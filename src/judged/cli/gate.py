@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal, cast
@@ -98,22 +99,16 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
 
 def min_delta_option(note: str = "", **settings: object) -> Declared:
     """Declare the margin of a gate; `note` says what a command does with it."""
-    return option(
-        "--min-delta DELTA",
-        "The least difference from the baseline that passes: a number, or a share of the baseline's mean (-2%)."
-        f"{note}",
-        **{"section": VERDICT, **settings},
-    )
+    text = "The least difference from the baseline that passes: a number, or a share of the baseline's mean (-2%)."
+    return option("--min-delta DELTA", f"{text}{note}", **settings)
 
 
-def inconclusive_option(**settings: object) -> Declared:
-    """Declare the exit code of an inconclusive verdict."""
-    return option(
-        "--inconclusive",
-        f"Exit code of an inconclusive verdict.  [default: {INCONCLUSIVE}]",
-        type=Inconclusive(),
-        **{"section": VERDICT, **settings},
-    )
+inconclusive_option = partial(
+    option,
+    "--inconclusive",
+    f"Exit code of an inconclusive verdict.  [default: {INCONCLUSIVE}]",
+    type=Inconclusive(),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +137,7 @@ class GateOptions:
     measures: tuple[str, ...] = measure_option(
         f"All must pass.  [default: {' '.join(DEFAULT_MEASURES)}]", section=VERDICT
     )
-    min_delta: str = min_delta_option(default="-0.01", show_default=True)
+    min_delta: str = min_delta_option(default="-0.01")
     alpha: float = alpha_option()
     test: Literal["t", "randomisation"] = option(
         "--test [t|randomisation]", "Student's paired t-test, or sign-flip randomisation.", default="t"

@@ -32,7 +32,7 @@ Examples:
 class ReportOptions:
     """What the report shows, and where it is written."""
 
-    output: Path = file_option(": .html", default=Path("report.html"), show_default=True)
+    output: Path = file_option(": .html", default=Path("report.html"))
     title: str = option("--title", "Title of the report.", default="Retrieval report")
     queries: str | None = queries_option(type=click.Path(exists=True))
     documents: str | None = documents_option()

@@ -14,7 +14,7 @@ from judged.agents.dedup.rules import URL_RULES, Rules, Unit
 from judged.agents.protocol import DEFAULT_MEASURES, WITHOUT_GAINS, Conflict, SessionProtocol, Unlabelled
 from judged.cli.command import Command, flag, option, options
 from judged.cli.comparing import ComparisonOptions, DifferenceOptions
-from judged.cli.gate import INCONCLUSIVE, exit_code, inconclusive_option, min_delta_option
+from judged.cli.gate import INCONCLUSIVE, VERDICT, exit_code, inconclusive_option, min_delta_option
 from judged.cli.inputs import InputPath, check_standard_input, split_name
 from judged.cli.options import (
     COMPARISON,
@@ -125,7 +125,7 @@ class SessionOptions:
     picture: Path | None = picture_option("--picture", "the first measure by iteration")
     baselines: tuple[str, ...] = baseline_option()
     min_delta: str | None = min_delta_option(
-        " With one --baseline: exit with 0 only if every other system passes."
+        " With one --baseline: exit with 0 only if every other system passes.", section=VERDICT
     )
     inconclusive: int | None = inconclusive_option(needs="--min-delta")
 
