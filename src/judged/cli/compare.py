@@ -143,7 +143,7 @@ def command(
         check_picture_path(path)
     attributes = read_attributes(options.slices) if options.slices else None
     samples = read_timings(options.timings) if options.timings else None
-    evaluations = _evaluate_runs(qrels, named, options, profile.to_profile(), quiet=output.quiet)
+    evaluations = evaluate_runs(qrels, named, options, profile.to_profile(), quiet=output.quiet)
     compared = compare(
         list(evaluations.values()),
         baseline=options.baselines,
@@ -174,7 +174,7 @@ def _check_names(names: list[str], baselines: Sequence[str]) -> None:
         raise BadInput("the runs", [Problem.error("number", f"run `{names[0]}`", message)])
 
 
-def _evaluate_runs(
+def evaluate_runs(
     qrels: str, runs: list[Input], options: CompareOptions, profile: Profile, *, quiet: bool
 ) -> Evaluations:
     """Score every run."""

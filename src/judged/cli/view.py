@@ -12,7 +12,7 @@ import click
 
 from judged._optional import need
 from judged.cli.command import Command, flag, option, options
-from judged.cli.compare import DEFAULT_MEASURES
+from judged.cli.compare import DEFAULT_MEASURES, CompareOptions, evaluate_runs
 from judged.cli.comparing import ComparisonOptions
 from judged.cli.inputs import STANDARD_INPUT, InputPath, named_runs, split_name, stem
 from judged.cli.options import (
@@ -143,14 +143,9 @@ def _find_loader(
 def _score_runs(qrels: str, runs: Sequence[str], options: ViewOptions) -> Result:
     """Return the scores of one run, or the comparison of several."""
     from judged.comparison.api import compare
-    from judged.scoring.evaluate import evaluate_many
 
-    evaluations = evaluate_many(
-        qrels,
-        {run.name: run.path for run in named_runs(tuple(runs))},
-        options.measures or options.profile.default_measures or DEFAULT_MEASURES,
-        protocol=options.profile,
-    )
+    chosen = CompareOptions(measures=options.measures)
+    evaluations = evaluate_runs(qrels, named_runs(tuple(runs)), chosen, options.profile, quiet=True)
     if len(evaluations) == 1:
         return evaluations
     return compare(list(evaluations.values()), baseline=options.baselines, **options.settings.to_dict())

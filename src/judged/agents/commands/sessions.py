@@ -208,7 +208,7 @@ def command(
         "rules": duplicates.to_rules(),
         "explain": options.explain or reported,
     }
-    report = _make_report(named, settings, options, how, quiet=output.quiet)
+    report = make_report(named, settings, options, how, quiet=output.quiet)
     if options.picture is not None:
         _draw(report, options.picture)
     shown = report if options.curve else replace(report, curves=())
@@ -231,7 +231,7 @@ def _draw(report: SessionReport, picture: Path) -> None:
     write_file(picture, draw(draw_curves(report.curves), picture.suffix))
 
 
-def _make_report(
+def make_report(
     named: Traces, settings: Settings, options: SessionOptions, how: dict[str, Any], *, quiet: bool
 ) -> SessionReport:
     """Score the traces, read as `how` says, and add what the options ask for."""
