@@ -169,7 +169,7 @@ def _stream(engine: Engine) -> Callable[[Path], float]:
 
     def call(folder: Path) -> float:
         run, qrels = folder / "run", folder / engine.judgments
-        return judged.evaluate(qrels, run, engine.measures, engine="streaming", threads=1)["nDCG@10"]
+        return judged.evaluate(qrels, run, engine.measures, backend="streaming", threads=1)["nDCG@10"]
 
     return call
 

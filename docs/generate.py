@@ -24,7 +24,7 @@ from judged.studies.stages.rerankers import RERANKERS
 from judged.studies.stages.retrievers import RETRIEVERS
 from judged.studies.stages.routers import ROUTERS
 from judged.studies.stages.searchers import SEARCHERS
-from judged.studies.stages.skip_policies import GATES
+from judged.studies.stages.skip_policies import SKIP_POLICIES
 from judged.studies.stages.stage import StageSpec
 from judged.tables.schema import SCHEMAS
 
@@ -34,7 +34,7 @@ NARROW = 96
 """Columns of help texts, so that they fit the page."""
 VARIANTS = {
     "sessions": (("sessions", "inspect"),),
-    "label": (("label", "--similarity"),),
+    "label": (("label", "--similarity"), ("label", "--sample")),
     "index": (("index", "engines"), ("index", "diff"), ("index", "import"), ("index", "export")),
 }
 """Commands with further help texts of their own."""
@@ -44,7 +44,7 @@ STAGES: dict[str, Mapping[str, type[StageSpec]]] = {
     "Retrievers": RETRIEVERS,
     "Rerankers": RERANKERS,
     "Routers": ROUTERS,
-    "Gates": GATES,
+    "Skip policies": SKIP_POLICIES,
 }
 HOLDS = {
     "id": "id",

@@ -1,4 +1,4 @@
-"""Measures of plain lists of document ids, computed by the same engine as all others.
+"""Measures of plain lists of document ids, computed by the same code as all others.
 
 Every function takes the relevant ids and the retrieved ids (one id or a list, best first). A document
 retrieved twice is credited once, at its first rank; the repetition keeps its place in the list. Nothing

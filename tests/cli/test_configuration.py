@@ -147,7 +147,7 @@ def test_the_file_may_set_the_protocol(invoke: Invoke, collection: Path) -> None
 
 
 def test_parallel_work_can_be_switched_off(tmp_path: Path) -> None:
-    """`parallel_processing: false` means one thread; otherwise the engine decides."""
+    """`parallel_processing: false` means one thread; otherwise the number is chosen."""
     path = tmp_path / "c.yaml"
     path.write_text("retrieval_metrics:\n  performance:\n    parallel_processing: false\n")
     off = read_configuration(path).threads

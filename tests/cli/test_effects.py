@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from agents.conversations import conversation
 from cli.conftest import Invoke
-from judged.cli.effects import DependentOption
+from judged.cli.command import DependentOption
 from judged.cli.main import COMMANDS, judged
 from judged.plugins import resolve
 
@@ -120,7 +120,7 @@ VALUES = {
 }
 """A value of every option that is not its default, and that makes a difference to the files below."""
 SAME = {
-    "--engine": "another way to the same numbers",
+    "--backend": "another way to the same numbers",
     "--threads": "another way to the same numbers",
     "--resamples": "all sign flips of three queries are enumerated",
     "--seed": "all sign flips of three queries are enumerated",

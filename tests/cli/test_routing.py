@@ -15,7 +15,7 @@ CHOICES = "query,chosen,optimal\nq1,a,a\nq2,a,b\nq3,b,b\nq4,b,b\n"
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "choices.csv").write_text(CHOICES)
-    (tmp_path / "gate.csv").write_text("query,retrieved,needed\nq1,no,no\nq2,yes,yes\n")
+    (tmp_path / "skips.csv").write_text("query,retrieved,needed\nq1,no,no\nq2,yes,yes\n")
     (tmp_path / "qrels.txt").write_text("q1 0 d 1\nq2 0 d 1\nq3 0 d 1\nq4 0 d 1\n")
     for name, first, second in (("a", "d", "e"), ("b", "e", "d")):
         rows = [f"q{at} Q0 {first} 1 2 x\nq{at} Q0 {second} 2 1 x\n" for at in range(1, 5)]
@@ -74,9 +74,9 @@ def test_several_routers_are_compared() -> None:
     assert "0.4000" in done.stdout
 
 
-def test_a_gate_is_shown_with_its_companions() -> None:
+def test_a_skip_policy_is_shown_with_its_companions() -> None:
     """Whatever was asked for."""
-    text = call("gate.csv", "-m", "GateEfficiency").stdout
+    text = call("skips.csv", "-m", "SkipEfficiency").stdout
 
     assert all(name in text for name in ("SkipPrecision", "SkipRecall", "WrongSkips", "QualityLost"))
 

@@ -46,6 +46,17 @@ def test_means_bounds_protocol_and_notes_are_shown(trace: Path) -> None:
     assert "Warning: new: 1 of 4 unique results have no label" in outcome.stderr
 
 
+def test_near_duplicates_are_a_share_of_their_words(trace: Path) -> None:
+    """`--near` is a number between 0 and 1."""
+    refused = run(trace, "--near", "2")
+
+    assert "texts alike by 0.5" in run(trace, "--near", "0.5", "-v").stderr
+    assert (
+        "is 2.0, expected a number between 0 and 1"
+        in str(refused.exception or refused.output) + refused.stderr
+    )
+
+
 def test_without_any_gain_only_counts_and_repeats_are_shown(tmp_path: Path) -> None:
     """A gain of 0 would be a statement; two of three results are different."""
     path = tmp_path / "trace.jsonl"

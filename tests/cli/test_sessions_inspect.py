@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from judged.agents.commands.inspect import command
+from judged.agents.commands.inspect import inspect as command
 from judged.errors import BadInput, BadProtocol
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "traces"

@@ -17,6 +17,35 @@ from support.interpreter import loaded_after
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference" / "commands.md"
 EVERY = pytest.mark.parametrize("name", COMMANDS)
+MOST = 12
+"""The most options that a command may list without headings."""
+VECTORS = {"index", "index import", "index export"}
+OF_THEIR_OWN = {
+    "--attempts": {"label"},  # requests, not sessions
+    "--baseline": {"gate"},  # a file
+    "--budget": {"label"},  # money, not searches
+    "--cache": {"run"},  # vectors, not answers
+    "--config": {"gate"},  # gates, not settings
+    "--depth": {"fuse", "label", "label --sample", "label --similarity"},  # what is kept, not what is scored
+    "--dry-run": {"run"},
+    "--limit": {*VECTORS, "demo", "sessions"},
+    "--measure": {"explain", "trec_eval"},  # one measure; names of trec_eval
+    "--model": {"label --similarity"},  # a folder
+    "--output": {"score", "compare", "gate", "explain", "sessions", "agreement", "index", "index diff"}
+    | {"index import", "run", "routing", "demo"},  # in addition to standard output; a folder
+    "--picture": {"sessions"},
+    "--profile": {"measures"},  # listed, not applied
+    "--qrels": {"routing"},
+    "--queries": VECTORS,
+    "--quiet": {"lint"},  # prints nothing at all
+    "--sort": {"score", "sessions"},
+    "--test": {"gate"},
+    "--threads": {"index"},  # of the engine that is measured
+    "--threshold": {"agreement"},  # a grade
+    "--timeout": {"index"},
+    "--weight": {"fuse"},  # of runs, not of fields
+}
+"""The commands in which an option of that name means something else than in the others."""
 HEAVY = {"numpy", "pyarrow", "scipy", "rich", "yaml", "msgspec", "pandas", "polars"}
 
 
@@ -62,6 +91,42 @@ def test_every_option_is_in_the_reference(name: str) -> None:
 
     assert section, f"no section on `judged {name}`"
     assert [word for option in options_of(name) for word in option.opts if word not in listed] == []
+
+
+def list_commands() -> dict[str, click.Command]:
+    """Return every command by the words that call it, subcommands included."""
+    found: dict[str, click.Command] = {}
+    for name in COMMANDS:
+        found[name] = command_of(name)
+        for word, home in getattr(found[name], "subcommands", {}).items():
+            found[f"{name} {word}"] = cast("click.Command", resolve(home))
+    return found
+
+
+@pytest.mark.parametrize("name", list_commands())
+def test_a_long_list_of_options_is_in_sections(name: str) -> None:
+    """With more than a dozen options, every one is under a heading; `--help` prints each heading once."""
+    options = [param for param in list_commands()[name].params if isinstance(param, click.Option)]
+    sections = {option.opts[-1]: getattr(option, "section", "") for option in options}
+    text = CliRunner().invoke(judged, [*name.split(), "--help"]).output
+
+    assert len(options) <= MOST or [flag for flag, section in sections.items() if not section] == []
+    assert {section: text.count(f"\n{section}:\n") for section in sections.values() if section} == {
+        section: 1 for section in sections.values() if section
+    }
+
+
+def test_a_shared_option_has_one_help_text() -> None:
+    """What several commands call the same is worded the same, up to the first note; else it is listed above."""
+    texts: dict[str, dict[str, set[str]]] = {}
+    for name, command in list_commands().items():
+        for option in command.params:
+            flag = max(option.opts, key=len)
+            if isinstance(option, click.Option) and name not in OF_THEIR_OWN.get(flag, ()):
+                phrase = re.split(r"[.;:,(]", str(option.help))[0].strip()
+                texts.setdefault(flag, {}).setdefault(phrase, set()).add(name)
+
+    assert {flag: helps for flag, helps in texts.items() if len(helps) > 1} == {}
 
 
 def test_every_exit_code_is_in_the_reference() -> None:

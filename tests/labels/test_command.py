@@ -57,7 +57,7 @@ def invoke(folder: Path) -> Invoke:  # noqa: ARG001 - it is made and made the cu
 
 def of_run(server: Server, *more: str) -> list[str]:
     """Return the arguments that label the run."""
-    files = ["bm25.run", "--queries", "queries.tsv", "--docs", "docs.jsonl", "-o", "labels.jsonl"]
+    files = ["bm25.run", "--queries", "queries.tsv", "--documents", "docs.jsonl", "-o", "labels.jsonl"]
     return ["label", *files, "--endpoint", server.address, "--model", "small", "--concurrency", "4", *more]
 
 
@@ -134,7 +134,7 @@ def test_an_interrupted_job_leaves_what_is_finished_and_exits_with_130(serve: Se
 
 def test_labels_of_a_run_are_judgments(serve: Serve, invoke: Invoke, folder: Path) -> None:
     """Lines with query, document and grade, which `judged score` reads; a .txt file is TREC judgments."""
-    files = ["bm25.run", "--queries", "queries.tsv", "--docs", "docs.jsonl", "--depth", "5"]
+    files = ["bm25.run", "--queries", "queries.tsv", "--documents", "docs.jsonl", "--depth", "5"]
     result = invoke(serve(), *files, "-o", "labels.jsonl")
     invoke(serve(), *files, "-o", "qrels.txt")
 
@@ -192,7 +192,7 @@ def test_failures_are_counted_kept_apart_and_exit_with_4(serve: Serve, invoke: I
 
 def test_a_budget_that_is_reached_exits_with_4(serve: Serve, invoke: Invoke, folder: Path) -> None:
     """What is finished is written; nothing beyond the budget is asked."""
-    files = ["bm25.run", "--queries", "queries.tsv", "--docs", "docs.jsonl", "-o", "labels.jsonl"]
+    files = ["bm25.run", "--queries", "queries.tsv", "--documents", "docs.jsonl", "-o", "labels.jsonl"]
     terms = ["--price-in", "10000", "--price-out", "10000", "--budget", "10", "--max-tokens", "20"]
     server = serve()
     result = invoke(server, *files, *terms)
@@ -348,3 +348,16 @@ def test_a_terminal_shows_a_bar_with_rate_cost_and_time_left(serve: Serve) -> No
 
     assert process.wait(timeout=60) == 0
     assert re.search(r"Labelling .* \d+/40 +[\d,]+ a minute, cost \d\.\d{4}, \d+:\d\d left", text)
+
+
+def test_texts_may_be_a_folder_in_the_layout_of_beir(folder: Path) -> None:
+    """`--queries` and `--documents` find `queries.jsonl` and `corpus.jsonl` there, as everywhere."""
+    beir = folder / "beir"
+    beir.mkdir()
+    (beir / "queries.jsonl").write_text('{"_id": "q1", "text": "what is it worth?"}')
+    (folder / "docs.jsonl").rename(beir / "corpus.jsonl")
+    texts = ["--queries", "beir", "--documents", "beir"]
+    made = CliRunner().invoke(cli, ["label", "--sample", "5", "bm25.run", *texts, "-o", "sheet.csv"])
+
+    assert made.exit_code == 0, made.output
+    assert (folder / "sheet.csv").read_text().count("what is it worth?") == 5

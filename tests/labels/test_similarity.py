@@ -219,7 +219,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-TEXTS_OF_RUN = ("--queries", "queries.tsv", "--docs", "docs.jsonl")
+TEXTS_OF_RUN = ("--queries", "queries.tsv", "--documents", "docs.jsonl")
 
 
 def test_the_command_line_writes_labels_and_reports_agreement(files: Path) -> None:

@@ -51,7 +51,7 @@ Height = Measure("Height", height, title="Height.", family="pottery")
 '''
 
 
-NAMES = {"neighbour", "ranked", "session", "timing", "routing", "gating", "reranking"}
+NAMES = {"neighbour", "ranked", "session", "timing", "routing", "skipping", "reranking"}
 """Every scope."""
 
 

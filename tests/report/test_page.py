@@ -28,7 +28,7 @@ from judged.report.packing import Numbers, escape_script, pack
 from judged.report.page import make_policy, read_script, render_report
 from judged.report.pages import PAGES, list_pages
 from judged.report.subject import make_subjects
-from judged.report.vega import load_engine
+from judged.report.vega import load_chart_runtime
 from judged.result import RESULTS
 from support.report_results import HOSTILE, make_all, make_comparison, make_runs, make_sessions
 
@@ -272,10 +272,10 @@ def test_the_engine_is_that_of_the_installed_package(monkeypatch: pytest.MonkeyP
     digest = hashlib.sha256(planted.encode()).hexdigest()
     (tmp_path / f"vega-{version('vl-convert-python')}.js").write_text(f"// sha256 {digest}\n{planted}")
     page = render_report([make_comparison(make_runs(systems=2, queries=6))])
-    engine = load_engine()
+    runtime = load_chart_runtime()
 
-    assert engine is not None
-    assert engine.script == f"(()=>{{{converter.javascript_bundle()}}})();"
+    assert runtime is not None
+    assert runtime.script == f"(()=>{{{converter.javascript_bundle()}}})();"
     assert planted not in page
     assert len(list(tmp_path.iterdir())) == 1
 

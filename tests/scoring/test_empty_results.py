@@ -51,7 +51,7 @@ def test_rows_in_several_blocks_make_no_query_empty(tmp_path: Any, monkeypatch: 
     path.write_text("q Q0 q 1 9 tag\nq Q0 d0 2 8 tag\nonly Q0 only 1 9 tag\n")
     protocol = Protocol(missing="skip", self_matches="removed")
     made = judged.evaluate(
-        {"q": {"d0": 1}, "only": {"d0": 1}}, str(path), "RR", protocol=protocol, engine="streaming"
+        {"q": {"d0": 1}, "only": {"d0": 1}}, str(path), "RR", protocol=protocol, backend="streaming"
     )
 
     assert made.per_query().by_query("RR") == {"q": 1.0, "only": 0.0}

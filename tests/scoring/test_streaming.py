@@ -124,8 +124,8 @@ def assert_same(found: judged.Evaluation, expected: judged.Evaluation, *, spille
 def test_a_stream_scores_as_the_file_read_at_once(form: str, tmp_path: Path) -> None:
     """Every format, in blocks that cut row groups and lines: the same values, ranges of ties, counts and notes."""
     path = WRITERS[form](make_rows(), tmp_path / form)
-    expected = judged.evaluate(make_qrels(), path, MEASURES, engine="local")
-    found = judged.evaluate(make_qrels(), path, MEASURES, engine="streaming")
+    expected = judged.evaluate(make_qrels(), path, MEASURES, backend="local")
+    found = judged.evaluate(make_qrels(), path, MEASURES, backend="streaming")
 
     assert_same(found, expected)
     assert found.counts == expected.counts
@@ -138,8 +138,8 @@ def test_rows_in_any_order_are_brought_together_on_disk_and_said_so(form: str, t
     rows = make_rows()
     random.Random(3).shuffle(rows)  # noqa: S311 - a fixed seed
     path = WRITERS[form](rows, tmp_path / form)
-    expected = judged.evaluate(make_qrels(), path, MEASURES, engine="local")
-    found = judged.evaluate(make_qrels(), path, MEASURES, engine="streaming")
+    expected = judged.evaluate(make_qrels(), path, MEASURES, backend="local")
+    found = judged.evaluate(make_qrels(), path, MEASURES, backend="streaming")
 
     assert_same(found, expected, spilled=True)
     assert found.counts.interleaved == expected.counts.interleaved
@@ -180,8 +180,8 @@ def test_blocks_of_any_size_change_nothing(
     path = WRITERS[form](rows, tmp_path_factory.mktemp("run") / form)
     with pytest.MonkeyPatch.context() as patch:
         shrink(patch, size)
-        found = judged.evaluate(qrels, path, ["AP", "nDCG@3", "RR"], protocol=protocol, engine="streaming")
-    expected = judged.evaluate(qrels, path, ["AP", "nDCG@3", "RR"], protocol=protocol, engine="local")
+        found = judged.evaluate(qrels, path, ["AP", "nDCG@3", "RR"], protocol=protocol, backend="streaming")
+    expected = judged.evaluate(qrels, path, ["AP", "nDCG@3", "RR"], protocol=protocol, backend="local")
 
     assert_same(found, expected, spilled="brought together" in str(found.notes))
     assert found.counts.interleaved == expected.counts.interleaved
@@ -191,9 +191,9 @@ def test_a_profile_with_several_protocols_is_streamed_under_each(tmp_path: Path)
     """Measures of ranx have conventions of their own."""
     path = write_text(make_rows(), tmp_path / "run.trec")
     names = ["ndcg@10", "map", "mrr", "precision@5"]
-    expected = judged.evaluate(make_qrels(), path, names, protocol="ranx", engine="local")
+    expected = judged.evaluate(make_qrels(), path, names, protocol="ranx", backend="local")
 
-    assert_same(judged.evaluate(make_qrels(), path, names, protocol="ranx", engine="streaming"), expected)
+    assert_same(judged.evaluate(make_qrels(), path, names, protocol="ranx", backend="streaming"), expected)
 
 
 def test_preferences_are_streamed_too(tmp_path: Path) -> None:
@@ -206,9 +206,9 @@ def test_preferences_are_streamed_too(tmp_path: Path) -> None:
         }
     )
     names = ["prefs_simp", "prefs_pair"]
-    expected = judged.evaluate(preferences, path, names, engine="local")
+    expected = judged.evaluate(preferences, path, names, backend="local")
 
-    assert_same(judged.evaluate(preferences, path, names, engine="streaming"), expected)
+    assert_same(judged.evaluate(preferences, path, names, backend="streaming"), expected)
 
 
 def test_a_folder_of_shards_is_one_run_and_a_query_may_be_split_over_them(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_malformed_row_is_named_by_file_and_row(tmp_path: Path) -> None:
     rows[900], rows[1800] = (*rows[900][:2], None), (*rows[1800][:2], float("nan"))
     path = write_parquet(rows, tmp_path / "run.parquet")
     with pytest.raises(BadInput) as caught:
-        judged.evaluate(make_qrels(), path, "AP", engine="streaming")
+        judged.evaluate(make_qrels(), path, "AP", backend="streaming")
 
     assert f"{path}, row 901: score is null, expected a number" in str(caught.value)
     assert f"{path}, row 1,801: score is nan, expected a number" in str(caught.value)
@@ -287,9 +287,9 @@ def test_a_malformed_line_is_named_by_file_and_line(tmp_path: Path) -> None:
     lines[700], lines[1500] = "q16 Q0 d1", lines[1500].replace(" x", "").rpartition(" ")[0] + " high x"
     (tmp_path / "run.trec").write_text("\n".join(lines) + "\n")
     errors = []
-    for engine in ("local", "streaming"):
+    for backend in ("local", "streaming"):
         with pytest.raises(BadInput) as caught:
-            judged.evaluate(make_qrels(), tmp_path / "run.trec", "AP", engine=engine)
+            judged.evaluate(make_qrels(), tmp_path / "run.trec", "AP", backend=backend)
         errors.append(str(caught.value))
 
     assert errors[0] == errors[1]
@@ -301,21 +301,21 @@ def test_a_document_that_comes_twice_far_apart_is_found(form: str, tmp_path: Pat
     rows = make_rows()
     path = WRITERS[form]([*rows, rows[3]], tmp_path / form)
     with pytest.raises(BadInput, match=r"is retrieved again.*first at"):
-        judged.evaluate(make_qrels(), path, "AP", engine="streaming")
+        judged.evaluate(make_qrels(), path, "AP", backend="streaming")
 
 
 def test_what_cannot_be_streamed_is_refused_in_words(tmp_path: Path) -> None:
-    """CSV is read at once; so are timings; an engine has one of two names."""
+    """CSV is read at once; so are timings; a backend has one of two names."""
     path = tmp_path / "run.csv"
     path.write_text("query,document,score\nq2,d1,1\n")
 
     assert judged.evaluate({"q2": {"d1": 1}}, path, "RR")["RR"] == 1.0
     with pytest.raises(Unreadable, match="is CSV, which is not read as a stream"):
-        judged.evaluate({"q2": {"d1": 1}}, path, "RR", engine="streaming")
+        judged.evaluate({"q2": {"d1": 1}}, path, "RR", backend="streaming")
     with pytest.raises(WrongKind, match="family timing are not computed on streams"):
-        judged.evaluate(None, judged.Timings.from_mapping({"a": [1.0]}), "Latency", engine="streaming")
-    with pytest.raises(UnknownName, match="no engine is called `stream`"):
-        judged.evaluate({"q2": {"d1": 1}}, path, "RR", engine="stream")  # type: ignore[arg-type]
+        judged.evaluate(None, judged.Timings.from_mapping({"a": [1.0]}), "Latency", backend="streaming")
+    with pytest.raises(UnknownName, match="no backend is called `stream`"):
+        judged.evaluate({"q2": {"d1": 1}}, path, "RR", backend="stream")  # type: ignore[arg-type]
 
 
 def test_progress_counts_rows_up_to_as_many_as_there_are_likely_to_be(
@@ -331,7 +331,7 @@ def test_progress_counts_rows_up_to_as_many_as_there_are_likely_to_be(
             make_qrels(),
             path,
             "AP",
-            engine="streaming",
+            backend="streaming",
             progress=lambda *call, calls=calls: calls.append(call),
         )
 
@@ -356,12 +356,12 @@ def test_the_command_streams_folders_and_patterns(tmp_path: Path, monkeypatch: p
 
     assert folder.stdout.startswith("system,AP\nbm25,0.")
     assert pattern.stdout == folder.stdout
-    assert "has no effect without `--engine spark`" in refused.output
+    assert "has no effect without `--backend spark`" in refused.output
 
 
 @pytest.mark.parametrize(
     ("arguments", "rate"),
-    [(["bm25"], "rows"), (["bm25/0.parquet"], ""), (["bm25/0.parquet", "--engine", "streaming"], "rows")],
+    [(["bm25"], "rows"), (["bm25/0.parquet"], ""), (["bm25/0.parquet", "--backend", "streaming"], "rows")],
 )
 def test_the_command_shows_rows_per_second_of_whatever_is_streamed(
     arguments: list[str], rate: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -386,8 +386,8 @@ def test_the_command_shows_rows_per_second_of_whatever_is_streamed(
     assert shown == [rate]
 
 
-@pytest.mark.parametrize("engine", ["local", "streaming"])
-def test_unjudged_queries_cost_no_more_than_their_rows(engine: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["local", "streaming"])
+def test_unjudged_queries_cost_no_more_than_their_rows(backend: Any, tmp_path: Path) -> None:
     """A table of 120,000 queries of five rows, one of them judged: naming the others must not look at all rows again."""
     numbers = range(600_000)
     columns = {
@@ -399,7 +399,7 @@ def test_unjudged_queries_cost_no_more_than_their_rows(engine: Any, tmp_path: Pa
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream, "BLOCK_ROWS", 1 << 20)
         began = process_time()
-        found = judged.evaluate({"q0": {"d1": 1}}, tmp_path / "run.parquet", "RR", engine=engine)
+        found = judged.evaluate({"q0": {"d1": 1}}, tmp_path / "run.parquet", "RR", backend=backend)
 
     assert process_time() - began < 5  # one; many more where each name takes a look at every row
     assert found["RR"] == 0.5
@@ -409,9 +409,9 @@ def test_unjudged_queries_cost_no_more_than_their_rows(engine: Any, tmp_path: Pa
 MEASURE_MEMORY = """
 import resource, sys
 import judged
-judged.evaluate({"q0": {"D1": 1}}, sys.argv[2], "AP", engine="streaming")
+judged.evaluate({"q0": {"D1": 1}}, sys.argv[2], "AP", backend="streaming")
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-judged.evaluate({f"q{n}": {"D1": 1} for n in range(50)}, sys.argv[1], "AP", engine="streaming", threads=1)
+judged.evaluate({f"q{n}": {"D1": 1} for n in range(50)}, sys.argv[1], "AP", backend="streaming", threads=1)
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
 """
 
@@ -463,12 +463,12 @@ def test_no_file_of_spilled_rows_grows_with_the_run(tmp_path: Path, monkeypatch:
     pieces: list[int] = []
     group = streaming._group
     monkeypatch.setattr(streaming, "_group", lambda table: (pieces.append(len(table)), group(table))[1])
-    expected = judged.evaluate(qrels, path, MEASURES, engine="local")
+    expected = judged.evaluate(qrels, path, MEASURES, backend="local")
     for partitions, levels in ((2, 3), (4, 3), (256, 0)):
         monkeypatch.setattr(streaming, "PARTITIONS", partitions)
         monkeypatch.setattr(streaming, "LEVELS", levels)
         pieces.clear()
-        found = judged.evaluate(qrels, path, MEASURES, engine="streaming")
+        found = judged.evaluate(qrels, path, MEASURES, backend="streaming")
 
         assert_same(found, expected, spilled=True)
         assert sum(pieces) == len(rows)

@@ -84,7 +84,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def expected(tmp_path_factory: pytest.TempPathFactory) -> judged.Evaluation:
     """Return what one machine says of the run."""
     path = write(make_rows(), tmp_path_factory.mktemp("local") / "run.parquet")
-    return judged.evaluate(make_qrels(), path, MEASURES, engine="local")
+    return judged.evaluate(make_qrels(), path, MEASURES, backend="local")
 
 
 def free_port() -> int:
@@ -471,7 +471,7 @@ def test_a_session_in_two_partitions_is_refused(spark: Any, tmp_path: Path) -> N
 
 
 def test_the_command_scores_patterns_with_spark(files: dict[str, Path], tmp_path: Path) -> None:
-    """`judged score --engine spark --master`, in a process of its own, prints what one machine prints."""
+    """`judged score --backend spark --master`, in a process of its own, prints what one machine prints."""
     lines = (f"{q} 0 {d} {g}\n" for q, docs in make_qrels().items() for d, g in docs.items())
     (tmp_path / "qrels.txt").write_text("".join(lines))
     command = [sys.executable, "-W", "ignore", "-m", "judged", "score", str(tmp_path / "qrels.txt")]
@@ -480,13 +480,13 @@ def test_the_command_scores_patterns_with_spark(files: dict[str, Path], tmp_path
     environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
     printed = [
         subprocess.run(
-            [*command, pattern, *options, *engine],
+            [*command, pattern, *options, *backend],
             env=environment,
             check=True,
             capture_output=True,
             text=True,
         ).stdout
-        for engine in ([], ["--engine", "spark", "--master", "local[2]"])
+        for backend in ([], ["--backend", "spark", "--master", "local[2]"])
     ]
 
     assert printed[0] == printed[1]

@@ -210,17 +210,17 @@ def test_a_router_is_scored_by_its_choices() -> None:
     )
 
 
-def test_a_gate_is_scored_by_what_it_skips() -> None:
+def test_a_skip_policy_is_scored_by_what_it_skips() -> None:
     """Only two queries are questions; the others are skipped, and all of them needed retrieval where BM25 scores."""
-    gated = {**WORDS, "name": "gated", "gate": {"type": "function", "function": "parts:is_question"}}
-    found = run_study(study(WORDS, gated))
-    report = next(one for one in found.routing if one.subject == "gating")
+    skipping = {**WORDS, "name": "skipping", "skip": {"type": "function", "function": "parts:is_question"}}
+    found = run_study(study(WORDS, skipping))
+    report = next(one for one in found.routing if one.subject == "skipping")
     worth = found["words"].per_query().by_query("nDCG@5")
     skipped = [query for query, text in QUERIES.items() if not text.startswith(("which", "what"))]
     rightly = [query for query in skipped if worth[query] == 0]
-    means = report.scored["gated"].mean()
+    means = report.scored["skipping"].mean()
 
-    assert means["GateEfficiency"] == pytest.approx(100 * len(rightly) / len(QUERIES))
+    assert means["SkipEfficiency"] == pytest.approx(100 * len(rightly) / len(QUERIES))
     assert means["QualityLost"] == pytest.approx(sum(worth[query] for query in skipped) / len(QUERIES))
 
 

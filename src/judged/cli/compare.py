@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.effects import ALL_TABLES, dependent_option
+from judged.cli.command import ALL_TABLES, Command, option, options
+from judged.cli.comparing import ComparisonOptions, DifferenceOptions
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
-    comparison_options,
-    difference_options,
-    documents_option,
+    COMPARISON,
+    EVERY_PAIR,
+    INPUT_FILE,
+    INPUTS,
+    TABLE,
+    ProfileChoice,
+    QueryOptions,
+    baseline_option,
     measure_option,
     output_options,
-    protocol_options,
+    picture_option,
+    profile_options,
     query_options,
+    threads_option,
 )
-from judged.cli.output import emit
+from judged.cli.output import OUTPUT, OutputOptions, emit
 from judged.errors import BadInput, UnknownName
 from judged.problem import Note, Problem
 from judged.store.files import write_file
 
 if TYPE_CHECKING:
-    from judged.blocks import Display, Figure
-    from judged.cli.output import OutputOptions
-    from judged.comparison.settings import Settings
+    from judged.blocks import Figure
     from judged.profiles.profile import Profile
     from judged.scoring.evaluations import Evaluations
 
@@ -54,83 +61,67 @@ Examples:
 """
 
 
-@click.command("compare", epilog=EXAMPLES)
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """What is compared, and what else is computed and drawn."""
+
+    measures: tuple[str, ...] = measure_option(f" [default: {' '.join(DEFAULT_MEASURES)}]")
+    baselines: tuple[str, ...] = baseline_option(EVERY_PAIR)
+    slices: Path | None = option(
+        "--slice FILE",
+        "Attributes of queries (CSV, TSV, JSONL): also compare by slice, and test whether differences depend on it.",
+        section=INPUTS,
+        type=INPUT_FILE,
+    )
+    timings: Path | None = option(
+        "--timings FILE",
+        "Raw times, a table of any format with columns `system` and `seconds` or `milliseconds`: adds latency.",
+        needs=(*ALL_TABLES, "--picture"),
+        type=INPUT_FILE,
+    )
+    threads: int | None = threads_option()
+    also: tuple[str, ...] = option(
+        "--also",
+        "Also run an extra test of all systems; may be repeated.",
+        section=COMPARISON,
+        needs=ALL_TABLES,
+        multiple=True,
+        type=click.Choice(ALSO),
+    )
+    rope: float = option(
+        "--rope",
+        "Differences up to this have no practical consequence: for --also bayesian, equivalence and power.",
+        needs="--also bayesian|equivalence|power",
+        type=click.FloatRange(min=0),
+        default=0.01,
+    )
+    picture: Path | None = picture_option(
+        "--picture", "accuracy, diversity and latency", section=OUTPUT, needs="--timings FILE"
+    )
+    diagram: Path | None = picture_option(
+        "--diagram", "the critical-difference diagram of the first measure (Friedman, Nemenyi)"
+    )
+
+
+@click.command("compare", cls=Command, epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=InputPath(named=True))
-@measure_option(f" [default: {' '.join(DEFAULT_MEASURES)}]")
-@click.option(
-    "--baseline",
-    "baselines",
-    multiple=True,
-    metavar="NAME",
-    help="The run to compare with; may be repeated. Without it, every pair of runs is compared.",
-)
-@comparison_options
-@difference_options
+@options("options", CompareOptions)
+@options("comparison", ComparisonOptions, COMPARISON)
+@options("differences", DifferenceOptions, TABLE)
 @query_options()
-@click.option(
-    "--slice",
-    "slices",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Attributes of queries (CSV, TSV, JSONL): also compare by slice, and test whether differences depend on it.",
-)
-@dependent_option(
-    "--timings",
-    needs=(*ALL_TABLES, "--picture"),
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Raw times, a table of any format with columns `system` and `seconds` or `milliseconds`: adds latency.",
-)
-@dependent_option(
-    "--picture",
-    needs="--timings FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE.svg",
-    help="With --timings: also draw accuracy, diversity and latency.",
-)
-@dependent_option(
-    "--also",
-    needs=ALL_TABLES,
-    multiple=True,
-    type=click.Choice(ALSO),
-    help="Also run an extra test of all systems; may be repeated.",
-)
-@dependent_option(
-    "--rope",
-    needs="--also bayesian|equivalence|power",
-    type=click.FloatRange(min=0),
-    default=0.01,
-    show_default=True,
-    help="Differences up to this have no practical consequence: for --also bayesian, equivalence and power.",
-)
-@click.option(
-    "--diagram",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE.svg",
-    help="Also draw the critical-difference diagram of the first measure (Friedman, Nemenyi).",
-)
-@output_options()
-@documents_option
-@protocol_options
-@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many threads read the runs.")
+@output_options(documents=True)
+@profile_options()
 def command(
     qrels: str,
     runs: tuple[str, ...],
     *,
-    measures: tuple[str, ...],
-    baselines: tuple[str, ...],
-    settings: Settings,
-    display: Display,
-    slices: Path | None,
-    timings: Path | None,
-    picture: Path | None,
-    also: tuple[str, ...],
-    rope: float,
-    diagram: Path | None,
+    options: CompareOptions,
+    comparison: ComparisonOptions,
+    differences: DifferenceOptions,
+    queries: QueryOptions,
     output: OutputOptions,
-    profile: Profile,
-    threads: int | None,
+    profile: ProfileChoice,
 ) -> None:
     """Compare each RUN with a baseline, or every pair of runs, on the judgments in QRELS.
 
@@ -143,31 +134,34 @@ def command(
     from judged.io.read import read_timings
     from judged.report.draw import check_picture_path, draw
 
+    display, settings = queries.to_display(differences.to_display()), comparison.to_settings()
     output.check()
     named = named_runs(runs)
     check_standard_input([qrels, *(run.path for run in named)])
-    _check_names([run.name for run in named], baselines)
-    for path in filter(None, (picture, diagram)):
+    _check_names([run.name for run in named], options.baselines)
+    for path in filter(None, (options.picture, options.diagram)):
         check_picture_path(path)
-    attributes = read_attributes(slices) if slices else None
-    samples = read_timings(timings) if timings else None
-    evaluations = _evaluate_runs(qrels, named, measures, profile, threads, quiet=output.quiet)
-    comparison = compare(
+    attributes = read_attributes(options.slices) if options.slices else None
+    samples = read_timings(options.timings) if options.timings else None
+    evaluations = evaluate_runs(qrels, named, options, profile.to_profile(), quiet=output.quiet)
+    compared = compare(
         list(evaluations.values()),
-        baseline=baselines,
+        baseline=options.baselines,
         slices=attributes,
         timings=samples,
-        also=also,
-        rope=rope,
+        also=options.also,
+        rope=options.rope,
         **settings.to_dict(),
     )
-    figures: list[tuple[Path, Figure]] = [(picture, comparison.draw_trade_off())] if picture else []
-    figures += [(diagram, comparison.draw_ranks())] if diagram else []
+    figures: list[tuple[Path, Figure]] = []
+    if options.picture:
+        figures.append((options.picture, compared.draw_trade_off()))
+    if options.diagram:
+        figures.append((options.diagram, compared.draw_ranks()))
     for path, figure in figures:
         write_file(path, draw(figure, path.suffix))
-    notes = (Note("method", "info", f"compared by {comparison.method}"),)
-    drawn = tuple(path for path, _ in figures)
-    emit(comparison, output, display=display, notes=notes, written=drawn)
+    notes = (Note("method", "info", f"compared by {compared.method}"),)
+    emit(compared, output, display=display, notes=notes, written=[path for path, _ in figures])
 
 
 def _check_names(names: list[str], baselines: Sequence[str]) -> None:
@@ -180,26 +174,18 @@ def _check_names(names: list[str], baselines: Sequence[str]) -> None:
         raise BadInput("the runs", [Problem.error("number", f"run `{names[0]}`", message)])
 
 
-def _evaluate_runs(
-    qrels: str,
-    runs: list[Input],
-    names: Sequence[str],
-    profile: Profile,
-    threads: int | None,
-    *,
-    quiet: bool,
+def evaluate_runs(
+    qrels: str, runs: list[Input], options: CompareOptions, profile: Profile, *, quiet: bool
 ) -> Evaluations:
     """Score every run."""
     from judged.cli.progress import Progress
-    from judged.measures.parse import split_measures
     from judged.scoring.evaluate import evaluate_many
 
-    measures = tuple(name for text in names for name in split_measures(text))
     return evaluate_many(
         qrels,
         {run.name: run.path for run in runs},
-        measures or profile.default_measures or DEFAULT_MEASURES,
+        options.measures or profile.default_measures or DEFAULT_MEASURES,
         protocol=profile,
-        threads=threads,
+        threads=options.threads,
         progress=lambda name: Progress(f"Scoring {name}", enabled=not quiet),
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from judged.cli.command import Command
+
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -16,7 +18,7 @@ Examples:
 """
 
 
-@click.command("completion", epilog=EXAMPLES)
+@click.command("completion", cls=Command, epilog=EXAMPLES)
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
     """Print the completion script for SHELL, for its start-up file."""

@@ -81,7 +81,7 @@ class Configuration(Struct, frozen=True):
 
     @property
     def threads(self) -> int | None:
-        """One thread if parallel processing is off; None lets the engine choose."""
+        """One thread if parallel processing is off; None leaves the number to the readers."""
         return 1 if self.retrieval_metrics.performance.parallel_processing is False else None
 
     def conventions(self) -> dict[str, Any]:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
+
 import click
 
+from judged.cli.command import Command, option, options
+from judged.cli.options import intents_option
+from judged.cli.output import force_option, print_line
 from judged.cli.progress import Progress
 from judged.errors import JudgedError
 from judged.store.files import standard_input
@@ -20,30 +26,29 @@ Examples:
 """
 
 
-@click.command("convert", epilog=EXAMPLES)
+write_as_option = partial(
+    option, f"--to [{'|'.join(FORMATS)}]", "Format to write; by default that of the extension."
+)
+tag_option = partial(option, "--tag NAME", "Tag in every line of a TREC run.  [default: the name of the run]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertOptions:
+    """How the source is read and the destination written."""
+
+    kind: str | None = option("--kind [run|judgments]", "Kind of the input, if it cannot be detected.")
+    read_as: str | None = option("--from", "Format of SOURCE.", type=click.Choice(FORMATS))
+    write_as: str | None = write_as_option()
+    tag: str | None = tag_option()
+    intents: bool = intents_option()
+    force: bool = force_option()
+
+
+@click.command("convert", cls=Command, epilog=EXAMPLES)
 @click.argument("source", metavar="SOURCE")
 @click.argument("destination", metavar="DESTINATION")
-@click.option(
-    "--kind", type=click.Choice(["run", "judgments"]), help="What SOURCE holds, if that cannot be detected."
-)
-@click.option("--from", "read_as", type=click.Choice(FORMATS), help="Format of SOURCE.")
-@click.option(
-    "--to", "write_as", type=click.Choice(FORMATS), help="Format to write; by default that of the extension."
-)
-@click.option("--tag", help="Tag in every line of a TREC run; by default the file's name.")
-@click.option("--intents", is_flag=True, help="Read the second column of TREC judgments as intents.")
-@click.option("--force", is_flag=True, help="Overwrite DESTINATION if it exists.")
-def command(
-    *,
-    source: str,
-    destination: str,
-    kind: str | None,
-    read_as: str | None,
-    write_as: str | None,
-    tag: str | None,
-    intents: bool,
-    force: bool,
-) -> None:
+@options("options", ConvertOptions)
+def command(*, source: str, destination: str, options: ConvertOptions) -> None:
     """Convert the judgments or the run in SOURCE to another format.
 
     Formats are recognised by extension (.run, .qrels, .trec, .txt, .jsonl, .json, .csv, .tsv, .parquet,
@@ -54,13 +59,14 @@ def command(
 
     content, name = (standard_input().read(), "stdin") if source == "-" else (source, None)
     with Progress("Converting"):
-        if (kind or _kind(content, source, read_as)) == "judgments":
-            judgments = read_judgments(content, format=read_as, name=name, intents=intents)
-            write_judgments(judgments, destination, format=write_as, force=force)
+        read, written = {"format": options.read_as, "name": name}, {"format": options.write_as}
+        if (options.kind or _kind(content, source, options.read_as)) == "judgments":
+            judgments = read_judgments(content, **read, intents=options.intents)
+            write_judgments(judgments, destination, **written, force=options.force)
             done, notes = f"{judgments.to_arrow().num_rows:,} judgments", judgments.notes
         else:
-            run = read_run(content, format=read_as, name=name)
-            write_run(run, destination, format=write_as, tag=tag, force=force)
+            run = read_run(content, **read)
+            write_run(run, destination, **written, tag=options.tag, force=options.force)
             done, notes = f"the run `{run.name}`", run.notes
     _report(done, destination, notes)
 
@@ -79,8 +85,6 @@ def _kind(content: object, source: str, read_as: str | None) -> str:
 
 def _report(what: str, destination: str, notes: tuple[str, ...]) -> None:
     """Print what was done, and notes, to standard error."""
-    from judged.cli.output import print_line
-
     for note in notes:
         print_line(f"note: {note}")
     if destination != "-":

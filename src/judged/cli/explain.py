@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from judged.blocks import Display
-from judged.cli.effects import dependent_option
+from judged.cli.command import Command, option, options
 from judged.cli.inputs import InputPath, check_standard_input, named_runs
-from judged.cli.options import output_options, protocol_options, queries_option, read_query_texts
+from judged.cli.options import (
+    ProfileChoice,
+    output_options,
+    profile_options,
+    queries_option,
+    read_query_texts,
+)
 from judged.cli.output import OutputOptions, emit
 from judged.cli.progress import Progress
 from judged.profiles.profile import PROFILES
 
 if TYPE_CHECKING:
-    from judged.profiles.profile import Profile
     from judged.result import Result
 
 EXAMPLES = """\b
@@ -30,48 +36,40 @@ Examples:
 """
 
 
-@click.command("explain", epilog=EXAMPLES)
+@dataclass(frozen=True, kw_only=True)
+class ExplainOptions:
+    """What is explained."""
+
+    measure: str = option(
+        "-m --measure MEASURE", "The measure; `judged measures` lists them.", default="nDCG@10"
+    )
+    query: str | None = option("--query QUERY", "Explain the value of this query, rank by rank.")
+    against: tuple[str, ...] = option(
+        "--against PROFILE|FILE",
+        "Explain the difference from another profile, from changed conventions (ties=input-order), or from a file"
+        " of another tool's values for every query. Repeat it to compare two profiles with each other.",
+        multiple=True,
+    )
+    published: str | None = option("--published NUMBER", "Find conventions that give this number.")
+    changes: int | None = option(
+        "--changes",
+        "With --published or a file: the largest number of conventions changed at once.",
+        needs=("--published NUMBER", "--against FILE"),
+        type=click.IntRange(0, 5),
+        default=None,
+        show_default="3, and 2 for a file",
+    )
+    texts: str | None = queries_option()
+
+
+@click.command("explain", cls=Command, epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
 @click.argument("run", type=InputPath(named=True))
-@click.option(
-    "-m",
-    "--measure",
-    default="nDCG@10",
-    show_default=True,
-    metavar="MEASURE",
-    help="The measure; `judged measures` lists them.",
-)
-@click.option("--query", metavar="QUERY", help="Explain the value of this query, rank by rank.")
-@click.option(
-    "--against",
-    multiple=True,
-    metavar="PROFILE|FILE",
-    help="Explain the difference from another profile, from changed conventions (ties=input-order), or from a file"
-    " of another tool's values for every query. Repeat it to compare two profiles with each other.",
-)
-@click.option("--published", metavar="NUMBER", help="Find conventions that give this number.")
-@dependent_option(
-    "--changes",
-    needs=("--published NUMBER", "--against FILE"),
-    type=click.IntRange(0, 5),
-    default=None,
-    show_default="3, and 2 for a file",
-    help="With --published or a file: the largest number of conventions changed at once.",
-)
-@queries_option
+@options("options", ExplainOptions, "Question")
 @output_options()
-@protocol_options
+@profile_options()
 def command(
-    qrels: str,
-    run: str,
-    measure: str,
-    query: str | None,
-    against: tuple[str, ...],
-    published: str | None,
-    changes: int | None,
-    texts: str | None,
-    output: OutputOptions,
-    profile: Profile,
+    qrels: str, run: str, *, options: ExplainOptions, output: OutputOptions, profile: ProfileChoice
 ) -> None:
     """Show where a number of RUN, judged by QRELS, comes from.
 
@@ -79,60 +77,37 @@ def command(
     from other conventions or another tool's output, or a number that someone published.
     """
     output.check()
-    _check_question({"query": query, "against": against, "published": published})
-    ((name, path),) = [(named.name, named.path) for named in named_runs((run,))]
-    check_standard_input([qrels, path])
+    _check_question(options)
+    (named,) = named_runs((run,))
+    check_standard_input([qrels, named.path])
+    shared: dict[str, Any] = {"protocol": profile.to_profile(), "name": named.name}
     with Progress("Explaining", enabled=not output.quiet) as progress:
-        result = _explain(
-            (qrels, path),
-            measure,
-            query,
-            against,
-            published,
-            protocol=profile,
-            changes=changes,
-            name=name,
-            progress=progress,
-        )
-    emit(result, output, display=Display(texts=read_query_texts(texts)))
+        result = _explain((qrels, named.path, options.measure), options, shared, progress)
+    emit(result, output, display=Display(texts=read_query_texts(options.texts)))
 
 
 def _explain(
-    inputs: tuple[str, str],
-    measure: str,
-    query: str | None,
-    against: tuple[str, ...],
-    published: str | None,
-    *,
-    protocol: Profile,
-    changes: int | None,
-    name: str,
-    progress: Progress,
+    inputs: tuple[str, str, str], options: ExplainOptions, shared: dict[str, Any], progress: Progress
 ) -> Result:
     """Return the explanation that was asked for."""
-    if query:
+    against, published = options.against, options.published
+    if options.query:
         from judged.explanation.api import explain
 
-        return explain(*inputs, measure, query=query, protocol=protocol, name=name)
+        return explain(*inputs, query=options.query, **shared)
     if published or (len(against) == 1 and _is_reported(against[0])):
         from judged.explanation.published import MAX_CHANGES, explain_published
         from judged.explanation.reported import MAX_CHANGES as MAX_FOR_FILE, explain_reported
 
-        most = changes if changes is not None else MAX_CHANGES if published else MAX_FOR_FILE
-        settings: dict[str, Any] = {
-            "protocol": protocol,
-            "changes": most,
-            "name": name,
-            "progress": progress,
-        }
+        most = MAX_CHANGES if published else MAX_FOR_FILE
+        shared |= {"changes": most if options.changes is None else options.changes, "progress": progress}
         if published:
-            return explain_published(*inputs, measure, published, **settings)
-        return explain_reported(*inputs, measure, against[0], **settings)
+            return explain_published(*inputs, published, **shared)
+        return explain_reported(*inputs, against[0], **shared)
     from judged.explanation.difference import explain_difference
 
-    sides: tuple[Profile | str, ...] = (protocol, *against)
-    first, second = sides[-2:]
-    return explain_difference(*inputs, measure, protocol=first, against=second, name=name)
+    first, second = (shared["protocol"], *against)[-2:]
+    return explain_difference(*inputs, **{**shared, "protocol": first}, against=second)
 
 
 def _is_reported(against: str) -> bool:
@@ -143,13 +118,13 @@ def _is_reported(against: str) -> bool:
     return path.is_file() or path.parent != Path() or bool(path.suffix)
 
 
-def _check_question(options: dict[str, str | tuple[str, ...] | None]) -> None:
+def _check_question(options: ExplainOptions) -> None:
     """Raise `UsageError` unless exactly one thing is to be explained."""
-    asked = [name for name, value in options.items() if value]
+    asked = [name for name in ("query", "against", "published") if getattr(options, name)]
     if len(asked) != 1:
         got = " and ".join(f"`--{name}`" for name in asked) or "none of them"
         msg = f"give one of `--query`, `--against` and `--published`, got {got}"
         raise click.UsageError(msg)
-    if len(options["against"] or ()) > 2:
-        msg = f"`--against` was given {len(options['against'] or ())} times, expected once or twice"
+    if len(options.against) > 2:
+        msg = f"`--against` was given {len(options.against)} times, expected once or twice"
         raise click.UsageError(msg)

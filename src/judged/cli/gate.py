@@ -6,7 +6,8 @@ A gate is described by the command line, or several by a YAML file.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal, cast
@@ -14,16 +15,24 @@ from typing import TYPE_CHECKING, Literal, cast
 import click
 from click.core import ParameterSource
 
-from judged.cli.effects import dependent_option
+from judged.cli.command import Command, Declared, flag, option, options
 from judged.cli.inputs import InputPath, check_standard_input, named_runs, refuse_inputs, split_name
 from judged.cli.options import (
+    INPUT_FILE,
+    INPUTS,
+    ProfileChoice,
+    alpha_option,
     measure_option,
     output_options,
-    protocol_options,
+    profile_options,
     queries_option,
     read_query_texts,
+    seed_option,
 )
 from judged.cli.output import (
+    GATE_EXTENSIONS,
+    OUTPUT_FILE,
+    OutputOptions,
     check_extension,
     check_texts,
     print_notes,
@@ -37,29 +46,29 @@ from judged.store.files import write_file
 if TYPE_CHECKING:
     from judged.blocks import Display
     from judged.cli.configuration import Gate
-    from judged.cli.output import OutputOptions
     from judged.gates.result import GateReport
     from judged.profiles.profile import Profile
     from judged.report.gate_summaries import Gated
 
 FORMATS = ("table", "markdown", "junit", "json")
-EXTENSIONS = {".txt": "table", ".md": "markdown", ".xml": "junit", ".json": "json", ".html": "html"}
 DEFAULT_MEASURES = ("nDCG@10",)
 REGRESSION, FAULTY, INCONCLUSIVE = 1, 2, 3
 TAKEN = {FAULTY, 70, 130, 141}
 """Exit codes that mean something else."""
+VERDICT = "Verdict"
+"""Heading of the options that decide about a run."""
 BESIDE_CONFIG = {
     "config",
     "history",
     "inconclusive",
-    "output_format",
+    "format",
     "paths",
     "digits",
     "quiet",
     "verbose",
     "texts",
 }
-"""Options that may stand beside `--config`."""
+"""Options that may be combined with `--config`."""
 EXAMPLES = """\b
 Examples:
   judged gate qrels.txt new.run --baseline old.run
@@ -88,91 +97,74 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
         return code
 
 
-@click.command("gate", epilog=EXAMPLES)
+def min_delta_option(note: str = "", **settings: object) -> Declared:
+    """Declare the margin of a gate; `note` says what a command does with it."""
+    text = "The least difference from the baseline that passes: a number, or a share of the baseline's mean (-2%)."
+    return option("--min-delta DELTA", f"{text}{note}", **settings)
+
+
+inconclusive_option = partial(
+    option,
+    "--inconclusive",
+    f"Exit code of an inconclusive verdict.  [default: {INCONCLUSIVE}]",
+    type=Inconclusive(),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions:
+    """With what a run is compared, how strictly, and what else the gate writes."""
+
+    baseline: str | None = option(
+        "--baseline FILE",
+        "The run to compare with, or its scores as `judged score --per-query -o scores.parquet` writes them"
+        " (also .csv, .tsv, .jsonl, .json).",
+        section=INPUTS,
+        type=InputPath(named=True),
+    )
+    baseline_run: str | None = option(
+        "--baseline-run NAME", "The run to compare with, if FILE holds scores of several."
+    )
+    allow_other_protocol: bool = flag(
+        "--allow-other-protocol", "Compare with scores made under another protocol."
+    )
+    config: Path | None = option(
+        "--config FILE",
+        "A YAML file of gates, in place of QRELS, RUN and the options of single gates.",
+        type=INPUT_FILE,
+    )
+    texts: str | None = queries_option()
+    measures: tuple[str, ...] = measure_option(
+        f"All must pass.  [default: {' '.join(DEFAULT_MEASURES)}]", section=VERDICT
+    )
+    min_delta: str = min_delta_option(default="-0.01")
+    alpha: float = alpha_option()
+    test: Literal["t", "randomisation"] = option(
+        "--test [t|randomisation]", "Student's paired t-test, or sign-flip randomisation.", default="t"
+    )
+    seed: int = seed_option(needs="--test randomisation")
+    inconclusive: int | None = inconclusive_option()
+    history: Path | None = option(
+        "--history FILE",
+        "A log that CI keeps: count the runs that the same judgments have decided about, and say what that does to"
+        " the error rate.",
+        type=OUTPUT_FILE,
+    )
+
+
+@click.command("gate", cls=Command, epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath(), required=False)
 @click.argument("run", type=InputPath(named=True), required=False)
-@click.option(
-    "--baseline",
-    type=InputPath(named=True),
-    metavar="FILE",
-    help="The run to compare with, or its scores as `judged score --per-query -o scores.parquet` writes them"
-    " (also .csv, .tsv, .jsonl, .json).",
-)
-@click.option(
-    "--baseline-run", metavar="NAME", help="The run to compare with, if FILE holds scores of several."
-)
-@measure_option(f"All must pass.  [default: {' '.join(DEFAULT_MEASURES)}]")
-@click.option(
-    "--min-delta",
-    metavar="DELTA",
-    default="-0.01",
-    show_default=True,
-    help="The least difference allowed, run minus baseline: a number, or a share of the baseline's mean (-2%).",
-)
-@click.option(
-    "--alpha",
-    type=float,
-    metavar="P",
-    default=0.05,
-    show_default=True,
-    help="Significance level of the one-sided tests.",
-)
-@click.option(
-    "--test",
-    type=click.Choice(["t", "randomisation"]),
-    default="t",
-    show_default=True,
-    help="Student's paired t-test, or sign-flip randomisation.",
-)
-@dependent_option(
-    "--seed",
-    needs="--test randomisation",
-    type=int,
-    metavar="N",
-    default=0,
-    show_default=True,
-    help="Random seed of the sign flips.",
-)
-@click.option(
-    "--inconclusive",
-    type=Inconclusive(),
-    help=f"Exit code of an inconclusive verdict.  [default: {INCONCLUSIVE}]",
-)
-@click.option(
-    "--history",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="A log that CI keeps: count the runs that the same judgments have decided about, and say what that does to"
-    " the error rate.",
-)
-@click.option("--allow-other-protocol", is_flag=True, help="Compare with scores made under another protocol.")
-@click.option(
-    "--config",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="A YAML file of gates, in place of QRELS, RUN and the options above.",
-)
-@queries_option
+@options("options", GateOptions)
 @output_options(FORMATS, note=" (.xml is JUnit)")
-@protocol_options
+@profile_options()
 def command(
     *,
     qrels: str | None,
     run: str | None,
-    baseline: str | None,
-    baseline_run: str | None,
-    measures: tuple[str, ...],
-    min_delta: str,
-    alpha: float,
-    test: Literal["t", "randomisation"],
-    seed: int,
-    inconclusive: int | None,
-    history: Path | None,
-    allow_other_protocol: bool,
-    config: Path | None,
-    texts: str | None,
+    options: GateOptions,
     output: OutputOptions,
-    profile: Profile,
+    profile: ProfileChoice,
 ) -> None:
     """Compare RUN with a baseline on the judgments in QRELS, and exit with 0 only if it is shown to be no worse.
 
@@ -182,46 +174,57 @@ def command(
     3 inconclusive unless --inconclusive says otherwise.
     """
     from judged.blocks import Display
-    from judged.cli.configuration import Gate, read_gates
 
-    formats = {path: check_extension(path, EXTENSIONS) for path in output.paths}
+    formats = {path: check_extension(path, GATE_EXTENSIONS) for path in output.paths}
     refuse_inputs(output.paths)
     started = perf_counter()
-    chosen: int | None = None
-    gates: list[Gated]
-    if config is not None:
-        _check_config_alone(click.get_current_context())
-        file = read_gates(config)
-        refuse_inputs(
-            output.paths, [path for gate in file.gates for path in (gate.qrels, gate.run, gate.baseline)]
-        )
-        gates, chosen = [_try_gate(gate) for gate in file.gates], _read_code(file.inconclusive, config)
-    elif run is None and qrels is not None and baseline is not None and (saved := _find_saved(qrels)):
-        gates = _gate_saved(saved, baseline, alpha)
+    code_of_file: int | None = None
+    if options.config is not None:
+        gates, code_of_file = _run_file(options.config, output)
     else:
-        gate = Gate(
-            *_check_inputs(qrels, run, baseline),
-            measures=measures or DEFAULT_MEASURES,
-            min_delta=min_delta,
-            alpha=alpha,
-            test=test,
-            seed=seed,
-            baseline_run=baseline_run,
-            allow_other_protocol=allow_other_protocol,
-        )
-        gates = [_run_gate(gate, profile)]
-    if history is not None:
-        gates = [_record(gate, history) for gate in gates]
-    if inconclusive is not None:
-        chosen = inconclusive
-    render = _make_renderer(gates, INCONCLUSIVE if chosen is None else chosen, perf_counter() - started)
-    display = Display(digits=output.digits, texts=read_query_texts(texts))
+        gates = _run_one(qrels, run, options, profile)
+    if options.history is not None:
+        gates = [_record(gate, options.history) for gate in gates]
+    given = (options.inconclusive, code_of_file, INCONCLUSIVE)
+    inconclusive = next(code for code in given if code is not None)
+    render = _make_renderer(gates, inconclusive, perf_counter() - started)
+    display = Display(digits=output.digits, texts=read_query_texts(options.texts))
     for path, kind in formats.items():
         write_file(path, render(kind, display))
     _print_result(gates, render(output.format, to_screen(display)), output, display.texts)
-    code = exit_code(gates, INCONCLUSIVE if chosen is None else chosen)
+    code = exit_code(gates, inconclusive)
     if code:
         raise click.exceptions.Exit(code)
+
+
+def _run_file(config: Path, output: OutputOptions) -> tuple[list[Gated], int | None]:
+    """Return the outcomes of the gates in a file, and the exit code that it chooses for inconclusive ones."""
+    from judged.cli.configuration import read_gates
+
+    _check_config_alone(click.get_current_context())
+    file = read_gates(config)
+    named = [path for gate in file.gates for path in (gate.qrels, gate.run, gate.baseline)]
+    refuse_inputs(output.paths, named)
+    return [_try_gate(gate) for gate in file.gates], _read_code(file.inconclusive, config)
+
+
+def _run_one(qrels: str | None, run: str | None, options: GateOptions, profile: ProfileChoice) -> list[Gated]:
+    """Return the outcome of the gate on the command line, or those of a saved result that can be gated by itself."""
+    from judged.cli.configuration import Gate
+
+    if run is None and qrels is not None and options.baseline is not None and (saved := _find_saved(qrels)):
+        return _gate_saved(saved, options.baseline, options.alpha)
+    gate = Gate(
+        *_check_inputs(qrels, run, options.baseline),
+        measures=options.measures or DEFAULT_MEASURES,
+        min_delta=options.min_delta,
+        alpha=options.alpha,
+        test=options.test,
+        seed=options.seed,
+        baseline_run=options.baseline_run,
+        allow_other_protocol=options.allow_other_protocol,
+    )
+    return [_run_gate(gate, profile.to_profile())]
 
 
 def _find_saved(path: str) -> Path | None:

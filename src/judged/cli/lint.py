@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.effects import dependent_option
+from judged.cli.command import Command, flag, option, options
 from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input
+from judged.cli.options import intents_option
+from judged.cli.output import file_option, force_option, format_option, print_line, to_screen
 from judged.cli.progress import Progress
 from judged.store.files import standard_input
 
@@ -30,48 +33,31 @@ Examples:
 """
 
 
-@click.command("lint", epilog=EXAMPLES)
+@dataclass(frozen=True, kw_only=True)
+class LintOptions:
+    """What is checked, printed and written."""
+
+    format: str = format_option(["table", "json"], excludes=("--quiet",))
+    policy: str | None = option(
+        "--fix [first|last|best]",
+        "Write cleaned copies; of repeated documents keep the first, the last, or the one with the highest score or grade.",
+    )
+    outputs: tuple[str, ...] = file_option(
+        ", a cleaned copy: give one for each RUN, or one for QRELS and then one for each RUN.",
+        multiple=True,
+        type=str,
+    )
+    intents: bool = intents_option()
+    force: bool = force_option(needs="--fix")
+    strict: bool = flag("--strict", "Treat warnings as errors.")
+    quiet: bool = flag("-q --quiet", "Print nothing; the exit code is the answer.")
+
+
+@click.command("lint", cls=Command, epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
 @click.argument("runs", metavar="[RUN]...", nargs=-1, type=InputPath())
-@dependent_option(
-    "--format",
-    "kind",
-    excludes=("--quiet",),
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="Format of the output.",
-)
-@click.option(
-    "--fix",
-    "policy",
-    type=click.Choice(["first", "last", "best"]),
-    help="Write cleaned copies; of repeated documents keep the first, the last, or the one with the highest score or grade.",
-)
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    metavar="FILE",
-    help="File for a cleaned copy: give one for each RUN, or one for QRELS and then one for each RUN.",
-)
-@click.option("--intents", is_flag=True, help="Read the second column of TREC judgments as intents.")
-@dependent_option("--force", needs="--fix", is_flag=True, help="Overwrite FILE if it exists.")
-@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code is the answer.")
-def command(
-    *,
-    qrels: str,
-    runs: tuple[str, ...],
-    kind: str,
-    policy: str | None,
-    outputs: tuple[str, ...],
-    intents: bool,
-    force: bool,
-    strict: bool,
-    quiet: bool,
-) -> None:
+@options("options", LintOptions)
+def command(qrels: str, runs: tuple[str, ...], *, options: LintOptions) -> None:
     """Check the judgments in QRELS and each RUN, and report what is wrong or notable.
 
     Errors are what `judged score` refuses; the exit code is 2 if there are any. Unlike it, lint reads whole files,
@@ -79,20 +65,20 @@ def command(
     written, never in place, and only files that were not fixed count for the exit code.
     """
     check_standard_input([qrels, *runs])
-    fixed = _copies(qrels, runs, policy, outputs)
+    fixed = _copies(qrels, runs, options.policy, options.outputs)
     from judged.blocks import Display
     from judged.checks.lint import lint
-    from judged.cli.output import to_screen
 
     given = {path: _content(path) for path in (qrels, *runs)}
-    with Progress("Checking", enabled=not quiet) as progress:
-        report = lint(given[qrels], *(given[run] for run in runs), intents=intents, progress=progress)
-    if not quiet:
-        click.echo(report.render(kind, to_screen(Display())), nl=False)
+    with Progress("Checking", enabled=not options.quiet) as progress:
+        report = lint(given[qrels], *(given[run] for run in runs), intents=options.intents, progress=progress)
+    if not options.quiet:
+        click.echo(report.render(options.format, to_screen(Display())), nl=False)
+    how = {"policy": options.policy, "force": options.force, "intents": options.intents}
     for path, role, destination in fixed:
-        _fix(given[path], destination, role=role, policy=policy, force=force, intents=intents)
+        _fix(given[path], destination, role=role, **how)
     left = report.files[: len(report.files) - len(fixed)]  # copies are made of all runs, or of all inputs
-    grave = {"error", "warning"} if strict else {"error"}
+    grave = {"error", "warning"} if options.strict else {"error"}
     if any(finding.severity in grave for file in left for finding in file.findings):
         raise click.exceptions.Exit(FAULTY)
 
@@ -124,7 +110,6 @@ def _content(path: str) -> Any:
 
 def _fix(given: Any, destination: str, **how: Any) -> None:
     from judged.checks.fix import fix
-    from judged.cli.output import print_line
 
     if isinstance(given, io.BytesIO):
         given.seek(0)

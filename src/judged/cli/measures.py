@@ -8,12 +8,13 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.effects import dependent_option
+from judged.cli.command import Command, option, options
+from judged.cli.output import format_option
 from judged.errors import BadMeasure, UnknownName
 from judged.profiles.profile import PROFILES
 
@@ -48,38 +49,36 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     return [name for name in names if name.lower().startswith(incomplete.lower())]
 
 
-@click.command("measures", epilog=EXAMPLES)
+@dataclass(frozen=True, kw_only=True)
+class MeasuresOptions:
+    """What is listed, and how."""
+
+    format: str = format_option(["text", "markdown", "json"])
+    profile: str | None = option(
+        "--profile",
+        "List the measures of another tool instead, and how it computes them.",
+        excludes=("NAME|WORDS",),
+        type=click.Choice(list(PROFILES)),
+    )
+
+
+@click.command("measures", cls=Command, epilog=EXAMPLES)
 @click.argument("names", metavar="[NAME|WORDS]...", nargs=-1, shell_complete=_complete)
-@click.option(
-    "--format",
-    "kind",
-    type=click.Choice(["text", "markdown", "json"]),
-    default="text",
-    show_default=True,
-    help="Format of the output.",
-)
-@dependent_option(
-    "--profile",
-    excludes=("NAME|WORDS",),
-    type=click.Choice(list(PROFILES)),
-    help="List the measures of another tool instead, and how it computes them.",
-)
-def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
+@options("options", MeasuresOptions)
+def command(names: tuple[str, ...], *, options: MeasuresOptions) -> None:
     """List the measures by family, print the card of each NAME, or find measures by WORDS.
 
     A name may be written as judged, trec_eval or another known tool writes it, in any case. Where a measure of
     rankings and one of sessions have the same name, both cards are printed. Anything else is looked up, word by
     word, in full names and then in whole cards.
     """
-    if profile is not None:
+    if options.profile is not None:
         from judged.cli.profile import describe_profile
 
-        click.echo(describe_profile(PROFILES[profile], kind), nl=False)
-        return
-    if names:
-        click.echo(_render_cards(names, kind), nl=False)
+        text = describe_profile(PROFILES[options.profile], options.format)
     else:
-        click.echo(_render_list(kind), nl=False)
+        text = _render_cards(names, options.format) if names else _render_list(options.format)
+    click.echo(text, nl=False)
 
 
 def _render_cards(names: tuple[str, ...], kind: str) -> str:

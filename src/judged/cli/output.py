@@ -7,11 +7,13 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from judged.cli.command import TABLES, Declared, flag, option
 from judged.cli.inputs import refuse_inputs
 from judged.errors import UnknownName
 from judged.report.draw import PICTURES
@@ -37,19 +39,69 @@ EXTENSIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+GATE_EXTENSIONS = {".txt": "table", ".md": "markdown", ".xml": "junit", ".json": "json", ".html": "html"}
+REPORT_EXTENSIONS = {".html": "html"}
+SHEET_EXTENSIONS = {".csv": "csv"}
+OUTPUT = "Output"
+"""Heading of these options in help."""
+TEXT_FORMATS = "TSV, JSONL, CSV, Parquet, or a BEIR folder"
+OUTPUT_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+quiet_option = partial(
+    flag, "-q --quiet", "Suppress notes and progress on standard error; serious warnings are still printed."
+)
+force_option = partial(flag, "--force", "Overwrite a file that exists.")
+documents_option = partial(
+    option,
+    "--documents FILE",
+    f"Texts of documents by id ({TEXT_FORMATS}).",
+    type=click.Path(exists=True),
+)
+
+
+def file_option(note: str, **settings: object) -> Declared:
+    """Declare the one file that a command writes; `note` says in which formats."""
+    return option("-o --output FILE", f"File to write{note}", **{"type": OUTPUT_FILE, **settings})
+
+
+def format_option(formats: Sequence[str], **settings: object) -> Declared:
+    """Declare the format of standard output."""
+    text = "Format of standard output."
+    return option("--format", text, type=click.Choice(formats), default=formats[0], **settings)
+
+
+@dataclass(frozen=True, kw_only=True)
 class OutputOptions:
     """What a command prints, which files it writes, and how."""
 
-    format: str = "table"
-    paths: tuple[Path, ...] = ()
-    digits: int = 4
-    quiet: bool = False
-    verbose: bool = False
-    documents: str | None = None
-    """Texts of documents, for the report."""
-    escape_formulas: bool = False
-    bare_latex: bool = False
+    format: str = format_option(FORMATS)
+    paths: tuple[Path, ...] = option(
+        "-o --output FILE",
+        "Also write the result to FILE, in the format of its extension; may be repeated.",
+        multiple=True,
+        type=OUTPUT_FILE,
+    )
+    documents: str | None = documents_option(needs="-o FILE.html")
+    digits: int = option(
+        "--digits N", "Decimals in tables.", needs=TABLES, type=click.IntRange(0, 17), default=4
+    )
+    quiet: bool = quiet_option()
+    verbose: bool = flag(
+        "-v --verbose",
+        "Print the protocol in full, and every system that a note is about.",
+        excludes=("--quiet",),
+    )
+    escape_formulas: bool = flag(
+        "--escape-formulas",
+        "Put an apostrophe before CSV and TSV cells that a spreadsheet would run as formulas.",
+        needs=("--format csv|tsv", "-o FILE.csv|.tsv"),
+    )
+    bare_latex: bool = flag(
+        "--bare-latex",
+        "In LaTeX, write each `tabular` alone, without `table`, caption and label.",
+        needs=("--format latex", "-o FILE.tex"),
+    )
 
     def check(self, *, pictures: bool = False) -> None:
         """Refuse what cannot be written, before any work is done; `pictures` allows those of a figure."""

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from judged.cli.command import Command, option, options
 from judged.cli.inputs import InputPath, split_name, stem
+from judged.cli.options import queries_option
+from judged.cli.output import (
+    REPORT_EXTENSIONS,
+    check_extension,
+    describe_command,
+    documents_option,
+    file_option,
+    print_notes,
+    quiet_option,
+)
 
 EXAMPLES = """\b
 Examples:
@@ -16,62 +28,42 @@ Examples:
 """
 
 
-@click.command("report", epilog=EXAMPLES)
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """What the report shows, and where it is written."""
+
+    output: Path = file_option(": .html", default=Path("report.html"))
+    title: str = option("--title", "Title of the report.", default="Retrieval report")
+    queries: str | None = queries_option(type=click.Path(exists=True))
+    documents: str | None = documents_option()
+    quiet: bool = quiet_option()
+
+
+@click.command("report", cls=Command, epilog=EXAMPLES)
 @click.argument("results", metavar="RESULT...", nargs=-1, required=True, type=InputPath(named=True))
-@click.option(
-    "-o",
-    "--output",
-    default="report.html",
-    show_default=True,
-    metavar="FILE.html",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write.",
-)
-@click.option("--title", default="Retrieval report", show_default=True, help="Title of the report.")
-@click.option(
-    "--queries",
-    metavar="FILE",
-    type=click.Path(exists=True),
-    help="Texts of queries (TSV, JSONL, CSV, Parquet, or a BEIR folder).",
-)
-@click.option(
-    "--documents",
-    metavar="FILE",
-    type=click.Path(exists=True),
-    help="Texts of documents (TSV, JSONL, CSV, Parquet, or a BEIR folder).",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Do not name the file that was written.")
-def command(
-    results: tuple[str, ...],
-    *,
-    output: Path,
-    title: str,
-    queries: str | None,
-    documents: str | None,
-    quiet: bool,
-) -> None:
+@options("options", ReportOptions)
+def command(results: tuple[str, ...], *, options: ReportOptions) -> None:
     """Join saved RESULTs into one HTML file, with a chooser if there are several.
 
     A result is what `-o result.json` or `Result.save` wrote; NAME=FILE gives it another title than the name of its
     file. Ranked lists and curves need the judgments and runs: they are read again if their files are where they were
     and have the hashes that the result records, and otherwise the report says what is missing.
     """
-    from judged.cli.output import check_extension, describe_command, print_notes
     from judged.report.page import render_report
     from judged.result import load
     from judged.store.files import write_file
 
-    check_extension(output, {".html": "html"})
+    check_extension(options.output, REPORT_EXTENSIONS)
     named = [split_name(text) for text in results]
     page = render_report(
         [load(path) for _, path in named],
-        title=title,
+        title=options.title,
         titles=[name or stem(path) for name, path in named],
-        queries=queries,
-        documents=documents,
+        queries=options.queries,
+        documents=options.documents,
         verified=True,
         command=describe_command(),
     )
-    write_file(output, page)
-    if not quiet:
-        print_notes((), [output])
+    write_file(options.output, page)
+    if not options.quiet:
+        print_notes((), [options.output])

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from judged.cli.effects import ALL_TABLES, dependent_option
+from judged.cli.command import ALL_TABLES, Command, flag, option, options
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
+    INPUT_FILE,
+    READING,
+    TABLE,
     ProfileChoice,
-    documents_option,
+    QueryOptions,
+    intents_option,
     marks_option,
     measure_option,
     output_options,
     profile_options,
     query_options,
+    threads_option,
 )
 from judged.cli.output import OutputOptions, emit
 from judged.errors import BadProtocol
@@ -43,70 +47,57 @@ Examples:
   judged score qrels.txt *.run -o table.tex -o scores.parquet
   judged score qrels.txt old=2023/run.txt new=2024/run.txt
   zcat bm25.run.gz | judged score qrels.txt -
-  judged score qrels.txt s3://bucket/runs/ --engine spark --master spark://host:7077
+  judged score qrels.txt s3://bucket/runs/ --backend spark --master spark://host:7077
 """
 
 
-@click.command("score", epilog=EXAMPLES)
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """What `judged score` reads and computes."""
+
+    measures: tuple[str, ...] = measure_option(
+        f"`judged measures` lists them.  [default: {' '.join(DEFAULT_MEASURES)}]"
+    )
+    bounds: bool = flag(
+        "--bounds",
+        "Show how far unjudged results and the order of ties could move each number.",
+        needs=("not --per-query", *ALL_TABLES),
+    )
+    config: Path | None = option(
+        "--config FILE",
+        "YAML file of settings; options on the command line take precedence.",
+        type=INPUT_FILE,
+    )
+    intents: bool = intents_option(section=READING)
+    backend: Literal["local", "streaming", "spark"] | None = option(
+        "--backend [local|streaming|spark]",
+        "What reads the runs: at once, as streams in blocks of queries, or Apache Spark."
+        "  [default: streaming for folders, patterns, URIs and files over 1 GiB, else local]",
+    )
+    master: str | None = option(
+        "--master URL",
+        "With --backend spark: `local[4]`, `spark://…`, `yarn` or `sc://…`.",
+        needs="--backend spark",
+    )
+    threads: int | None = threads_option(excludes=("--backend spark",))
+    no_marks: bool = marks_option(section=TABLE, excludes=("--per-query",))
+
+
+@click.command("score", cls=Command, epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=InputPath(named=True))
-@measure_option(f"`judged measures` lists them.  [default: {' '.join(DEFAULT_MEASURES)}]")
-@click.option(
-    "--intents",
-    is_flag=True,
-    help="Read the second column of TREC judgments as intents even if no measure needs them.",
-)
+@options("options", ScoreOptions)
 @query_options(systems=True)
-@partial(marks_option, excludes=("--per-query",))
-@dependent_option(
-    "--bounds",
-    needs=("not --per-query", *ALL_TABLES),
-    is_flag=True,
-    help="Show how far unjudged results and the order of ties could move each number.",
-)
-@output_options()
-@documents_option
-@profile_options
-@click.option(
-    "--config",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="YAML file of settings; options on the command line take precedence.",
-)
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "streaming", "spark"]),
-    help="What reads the runs: at once, as streams in blocks of queries, or Apache Spark."
-    "  [default: streaming for folders, patterns, URIs and files over 1 GiB, else local]",
-)
-@dependent_option(
-    "--master",
-    needs="--engine spark",
-    metavar="URL",
-    help="With --engine spark: `local[4]`, `spark://…`, `yarn` or `sc://…`.",
-)
-@dependent_option(
-    "--threads",
-    excludes=("--engine spark",),
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Number of threads that read the runs.",
-)
+@output_options(documents=True)
+@profile_options()
 def command(
     qrels: str,
     runs: tuple[str, ...],
     *,
-    measures: tuple[str, ...],
-    intents: bool,
-    display: Display,
-    no_marks: bool,
-    bounds: bool,
+    options: ScoreOptions,
+    queries: QueryOptions,
     output: OutputOptions,
-    choice: ProfileChoice,
-    config: Path | None,
-    engine: Literal["local", "streaming", "spark"] | None,
-    master: str | None,
-    threads: int | None,
+    profile: ProfileChoice,
 ) -> None:
     """Score each RUN against the judgments in QRELS.
 
@@ -115,67 +106,80 @@ def command(
     several runs. A run is named after its file; NAME=FILE gives it another name. Results go to standard output, the protocol and notes to
     standard error.
     """
-    from judged.cli.progress import Progress
-    from judged.measures.parse import split_measures
-    from judged.scoring.evaluate import evaluate_many
-
+    display = replace(queries.to_display(), marks=not options.no_marks, digits=output.digits)
     output.check()
     inputs = named_runs(runs)
     check_standard_input([qrels, *(run.path for run in inputs)])
-    file = None if config is None else _read_configuration(config)
-    profile = choice.to_profile() if file is None else choice.to_profile(**file.conventions())
-    chosen = file.measures if file else ()
-    if measures:
-        chosen = tuple(name for text in measures for name in split_measures(text))
-    by_default = not measures and not chosen
-    if by_default:
-        chosen = profile.default_measures or DEFAULT_MEASURES
+    file = None
+    if options.config is not None:
+        from judged.cli.configuration import read_configuration
+
+        file = read_configuration(options.config)
+    chosen = profile.to_profile(**(file.conventions() if file else {}))
+    named = options.measures or (file.measures if file else ())
+    measures = named or chosen.default_measures or DEFAULT_MEASURES
     binary = file is not None and file.binary
-    streamed = {run.name for run in inputs if _is_streamed(run.path, engine)}
-    evaluations = evaluate_many(
-        _read_judgments(qrels, chosen, profile, binary=binary, intents=intents),
-        _open_runs(inputs, engine, master),
-        chosen,
-        protocol=profile,
-        engine=None if engine == "spark" else engine,
-        threads=threads or (file.threads if file else None),
-        progress=lambda name: Progress(
-            f"Scoring {name}", enabled=not output.quiet, rate="rows" if name in streamed else ""
-        ),
+    judgments = _read_judgments(qrels, measures, chosen, binary=binary, intents=options.intents)
+    threads = options.threads or (file.threads if file else None)
+    evaluations = _evaluate(
+        judgments, inputs, measures, options, protocol=chosen, threads=threads, quiet=output.quiet
     )
-    evaluations = replace(evaluations, bounds=bounds)
-    if bounds:
-        with Progress("Bounds", enabled=not output.quiet, lines=True) as progress:
-            evaluations.find_bounds(progress)
     if display.sort and not display.per_query:
         evaluations = evaluations.sort(display.sort)
     if file is not None:
         evaluations = _add_statistics(evaluations, file.statistics)
-    shown = replace(display, marks=not no_marks, digits=output.digits)
-    notes = _list_notes(evaluations, file, shown, by_default=by_default)
-    emit(evaluations, output, display=shown, notes=tuple(notes))
+    notes = _list_notes(evaluations, file, display, by_default=not named)
+    emit(evaluations, output, display=display, notes=tuple(notes))
 
 
-def _open_runs(inputs: list[Input], engine: str | None, master: str | None) -> dict[str, Any]:
+def _evaluate(
+    judgments: str | Judgments | Preferences,
+    inputs: list[Input],
+    measures: tuple[str, ...],
+    options: ScoreOptions,
+    *,
+    protocol: Profile,
+    threads: int | None,
+    quiet: bool,
+) -> Evaluations:
+    """Score every run, with bounds if they are asked for."""
+    from judged.cli.progress import Progress
+    from judged.scoring.evaluate import evaluate_many
+
+    backend = options.backend
+    streamed = {run.name for run in inputs if _is_streamed(run.path, backend)}
+    evaluations = evaluate_many(
+        judgments,
+        _open_runs(inputs, backend, options.master),
+        measures,
+        protocol=protocol,
+        backend=None if backend == "spark" else backend,
+        threads=threads,
+        progress=lambda name: Progress(
+            f"Scoring {name}", enabled=not quiet, rate="rows" if name in streamed else ""
+        ),
+    )
+    evaluations = replace(evaluations, bounds=options.bounds)
+    if options.bounds:
+        with Progress("Bounds", enabled=not quiet, lines=True) as progress:
+            evaluations.find_bounds(progress)
+    return evaluations
+
+
+def _open_runs(inputs: list[Input], backend: str | None, master: str | None) -> dict[str, Any]:
     """Return every run by name: its path, or its data frame in Spark."""
-    if engine != "spark":
+    if backend != "spark":
         return {run.name: run.path for run in inputs}
     from judged.scoring.spark import read_frame
 
     return {run.name: read_frame(run.path, master=master) for run in inputs}
 
 
-def _is_streamed(path: str, engine: str | None) -> bool:
+def _is_streamed(path: str, backend: str | None) -> bool:
     """Return whether progress is counted in rows, not in bytes."""
     from judged.io.open import is_large
 
-    return engine == "streaming" or (engine is None and is_large(path))
-
-
-def _read_configuration(path: Path) -> Configuration:
-    from judged.cli.configuration import read_configuration
-
-    return read_configuration(path)
+    return backend == "streaming" or (backend is None and is_large(path))
 
 
 def _read_judgments(

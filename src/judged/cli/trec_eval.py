@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judged.cli.command import Command, flag, option, options
 from judged.cli.inputs import InputPath, check_standard_input
+from judged.cli.options import INPUTS, MEASURES
+from judged.cli.output import OUTPUT
 from judged.errors import BadInput, BadProtocol, MissingQueries
 from judged.problem import Problem
 from judged.protocol import PROTOCOLS, Protocol
@@ -34,68 +37,54 @@ Examples:
   judged trec_eval --trec-version 10 -m all_trec qrels.txt bm25.run
   judged trec_eval -R prefs -m all_prefs prefs.txt bm25.run
 """
+UNUSED = "Accepted for compatibility"
 COLUMNS = {"prefs": 5, "qrels_prefs": 4, "qrels_jg": 4}
 """The formats of judgments that are preferences, or the grades of several judges, with their columns."""
 
 
-@click.command("trec_eval", epilog=EXAMPLES)
+@dataclass(frozen=True, kw_only=True)
+class TrecEvalOptions:
+    """The flags of trec_eval."""
+
+    requests: tuple[str, ...] = option(
+        "-m --measure MEASURE[.PARAMS]",
+        "A measure or a set of them (`official`, `all_trec`, `set`, `prefs`, `all_prefs`, `qrels_jg`); may be"
+        " repeated.  [default: official]",
+        section=MEASURES,
+        multiple=True,
+    )
+    complete: bool = flag("-c --complete_rel_info_wanted", "Average over all judged queries.")
+    level: int = option("-l --level_for_rel", "The grade from which a document is relevant.", default=1)
+    depth: int | None = option(
+        "-M --Max_retrieved_per_topic", "Use only the first N documents of each query.", type=int
+    )
+    judged_only: bool = flag("-J --Judged_docs_only", "Remove unjudged documents first.")
+    collection: int = option("-N --Number_docs_in_coll", "Number of documents in the collection.", default=0)
+    judgment_format: str = option(
+        "-R --Rel_info_format",
+        "What QRELS holds: grades, preferences, or the grades of several judges.",
+        section=INPUTS,
+        type=click.Choice(["qrels", *COLUMNS]),
+        default="qrels",
+    )
+    run_format: str = option(
+        "-T --Results_format", "Only `trec_results` is supported.", default="trec_results"
+    )
+    each: bool = flag("-q --query_eval_wanted", "Also print every query.", section=OUTPUT)
+    nosummary: bool = flag("-n --nosummary", "Print no summary.")
+    version: str = option(
+        "--trec-version [9|10]", "Whose output to print: that of trec_eval 9.0 or 10.0.", default="9"
+    )
+    old: bool = flag("-o --Output_old_results_format", "Obsolete; has no effect.", section=UNUSED)
+    debugging: str | None = option("-D --Debug_level LEVEL", "Accepted; has no effect.")
+    zscores: str | None = option("-Z --Zscore FILE", "Not supported.")
+
+
+@click.command("trec_eval", cls=Command, epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
 @click.argument("run", type=InputPath())
-@click.option("-q", "--query_eval_wanted", "each", is_flag=True, help="Also print every query.")
-@click.option(
-    "-m",
-    "--measure",
-    "requests",
-    multiple=True,
-    metavar="MEASURE[.PARAMS]",
-    help="A measure or a set of them (`official`, `all_trec`, `set`, `prefs`, `all_prefs`, `qrels_jg`); may be"
-    " repeated.  [default: official]",
-)
-@click.option(
-    "-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all judged queries."
-)
-@click.option(
-    "-l", "--level_for_rel", "level", type=int, default=1, help="The grade from which a document is relevant."
-)
-@click.option("-n", "--nosummary", is_flag=True, help="Print no summary.")
-@click.option(
-    "-M", "--Max_retrieved_per_topic", "depth", type=int, help="Use only the first N documents of each query."
-)
-@click.option(
-    "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Remove unjudged documents first."
-)
-@click.option(
-    "-N",
-    "--Number_docs_in_coll",
-    "collection",
-    type=int,
-    default=0,
-    help="Number of documents in the collection.",
-)
-@click.option("-o", "--Output_old_results_format", "old", is_flag=True, help="Obsolete; has no effect.")
-@click.option("-D", "--Debug_level", "debugging", metavar="LEVEL", help="Accepted; has no effect.")
-@click.option(
-    "-R",
-    "--Rel_info_format",
-    "judgment_format",
-    type=click.Choice(["qrels", *COLUMNS]),
-    default="qrels",
-    show_default=True,
-    help="What QRELS holds: grades, preferences, or the grades of several judges.",
-)
-@click.option(
-    "-T", "--Results_format", "run_format", default="trec_results", help="Only `trec_results` is supported."
-)
-@click.option("-Z", "--Zscore", "zscores", metavar="FILE", help="Not supported.")
-@click.option(
-    "--trec-version",
-    "version",
-    type=click.Choice(["9", "10"]),
-    default="9",
-    show_default=True,
-    help="Whose output to print: that of trec_eval 9.0 or 10.0.",
-)
-def command(qrels: str, run: str, **options: Any) -> None:
+@options("options", TrecEvalOptions)
+def command(qrels: str, run: str, *, options: TrecEvalOptions) -> None:
     """Score RUN against QRELS, and print what trec_eval prints.
 
     Standard output is trec_eval's to the last byte, except that 0.0000 replaces its `-nan`. Messages and exit codes are judged's own: an input
@@ -106,13 +95,13 @@ def command(qrels: str, run: str, **options: Any) -> None:
 
     _refuse(options)
     check_standard_input([qrels, run])
-    kind = options["judgment_format"]
-    measures = expand(10 if options["version"] == "10" else 9, options["requests"], kind)
+    kind = options.judgment_format
+    measures = expand(10 if options.version == "10" else 9, options.requests, kind)
     judgments, ranked = _judgments(qrels, kind), read_run(run)
     results = _results(judgments, ranked, measures, options)
-    if options["each"]:
+    if options.each:
         click.echo("".join(_query_lines(results, measures)), nl=False)
-    if not options["nosummary"]:
+    if not options.nosummary:
         click.echo("".join(_summary_lines(results, measures, options, tag(ranked))), nl=False)
 
 
@@ -128,12 +117,12 @@ class Results:
     """How many documents have a grade above 0, in all judged queries."""
 
 
-def _refuse(options: dict[str, Any]) -> None:
+def _refuse(options: TrecEvalOptions) -> None:
     """Refuse what is not there yet, in words."""
-    if options["run_format"] != "trec_results":
-        msg = f"`-T {options['run_format']}` is not known here, only `-T trec_results`"
+    if options.run_format != "trec_results":
+        msg = f"`-T {options.run_format}` is not known here, only `-T trec_results`"
         raise BadProtocol(msg, hint="trec_eval itself knows no other")
-    if options["zscores"] is not None:
+    if options.zscores is not None:
         msg = "`-Z` is not known here"
         raise BadProtocol(msg, hint="Z scores need trec_eval itself")
 
@@ -145,20 +134,20 @@ def _judgments(qrels: str, kind: str) -> Judgments | Preferences:
     return read_preferences(qrels, columns=COLUMNS[kind]) if kind in COLUMNS else read_judgments(qrels)
 
 
-def _protocol(options: dict[str, Any]) -> Protocol:
+def _protocol(options: TrecEvalOptions) -> Protocol:
     """Return the conventions of the version and the flags; for preferences, trec_eval reverses ties."""
-    preferring = options["judgment_format"] in {"prefs", "qrels_prefs"}
-    return PROTOCOLS[f"trec_eval-{options['version']}"].replace(
+    preferring = options.judgment_format in {"prefs", "qrels_prefs"}
+    return PROTOCOLS[f"trec_eval-{options.version}"].replace(
         ties="document-ascending" if preferring else "document-descending",
         missing="skip",
-        rel=float(options["level"]),
-        depth=options["depth"],
-        unjudged="removed" if options["judged_only"] else "nonrelevant",
+        rel=float(options.level),
+        depth=options.depth,
+        unjudged="removed" if options.judged_only else "nonrelevant",
     )
 
 
 def _results(
-    judgments: Judgments | Preferences, run: Run, measures: Sequence[TrecMeasure], options: dict[str, Any]
+    judgments: Judgments | Preferences, run: Run, measures: Sequence[TrecMeasure], options: TrecEvalOptions
 ) -> Results:
     """Return the values of all queries that trec_eval scores: those in both files, and with `-c` in 10 all judged."""
     import numpy as np
@@ -169,11 +158,11 @@ def _results(
     protocol = _protocol(options)
     found = _evaluated(judgments, run, measures, protocol, options)
     missing = sorted(set(judgments.queries.to_pylist()) - set(found), key=str.encode)
-    if options["version"] == "10" and options["complete"]:
+    if options.version == "10" and options.complete:
         stand_in = Run.from_mapping({query: {STAND_IN: 1.0} for query in missing})
         lost = _evaluated(judgments, stand_in, measures, protocol, options)
         found |= {query: _cleared(values) for query, values in lost.items()}
-    elif options["version"] == "10" and missing:
+    elif options.version == "10" and missing:
         click.echo(
             f"Note: {len(missing):,} judged queries have no results and are left out, as trec_eval 9 does;"
             " trec_eval 10.0 stops here with exit code 4. `-c` counts them as 0",
@@ -193,14 +182,14 @@ def _evaluated(
     run: Run,
     measures: Sequence[TrecMeasure],
     protocol: Protocol,
-    options: dict[str, Any],
+    options: TrecEvalOptions,
 ) -> dict[str, dict[str, Any]]:
     """For each query in both, the values by printed name."""
     from judged.measures.parse import parse_measure
     from judged.scoring.evaluate import evaluate
 
-    chosen = {each.name: _priced(each.measure, options["collection"]) for each in measures if each.measure}
-    preferring = options["judgment_format"] in COLUMNS
+    chosen = {each.name: _priced(each.measure, options.collection) for each in measures if each.measure}
+    preferring = options.judgment_format in COLUMNS
     counted = chosen.pop("num_q", None) if preferring else None  # a measure of judgments, not of preferences
     any_measure = parse_measure("prefs_num_prefs_poss" if preferring else "NumRet")
     try:
@@ -238,13 +227,13 @@ def _query_lines(results: Results, measures: Sequence[TrecMeasure]) -> Iterator[
 
 
 def _summary_lines(
-    results: Results, measures: Sequence[TrecMeasure], options: dict[str, Any], run_tag: str
+    results: Results, measures: Sequence[TrecMeasure], options: TrecEvalOptions, run_tag: str
 ) -> Iterator[str]:
     for each in measures:
         if each.measure is None:
             yield _line(each.name, "all", run_tag)
         elif each.summary:
-            value = _summary(each.name, each.measure.aggregate, results, complete=options["complete"])
+            value = _summary(each.name, each.measure.aggregate, results, complete=options.complete)
             yield _line(each.name, "all", _written(each.kind, value))
 
 

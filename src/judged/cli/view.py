@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -10,17 +11,28 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from judged._optional import need
-from judged.cli.compare import DEFAULT_MEASURES
+from judged.cli.command import Command, flag, option, options
+from judged.cli.compare import DEFAULT_MEASURES, CompareOptions, evaluate_runs
+from judged.cli.comparing import ComparisonOptions
 from judged.cli.inputs import STANDARD_INPUT, InputPath, named_runs, split_name, stem
-from judged.cli.options import comparison_options, measure_option, protocol_options, queries_option
+from judged.cli.options import (
+    COMPARISON,
+    EVERY_PAIR,
+    INPUTS,
+    ProfileChoice,
+    baseline_option,
+    labels_option,
+    measure_option,
+    profile_options,
+    queries_option,
+)
+from judged.cli.output import documents_option
 from judged.cli.viewing import ViewOptions
 from judged.plugins import resolve
 from judged.subject import list_subjects
 
 if TYPE_CHECKING:
     from judged.cli.viewing import Viewer
-    from judged.comparison.settings import Settings
-    from judged.profiles.profile import Profile
     from judged.result import Result
     from judged.web.live import Live
 
@@ -34,52 +46,36 @@ Examples:
 """
 
 
-@click.command("view", epilog=EXAMPLES)
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """Where the pages are served, and what they show."""
+
+    measures: tuple[str, ...] = measure_option(
+        f" [default: {' '.join(DEFAULT_MEASURES)}; of traces, those of `judged sessions`]"
+    )
+    baselines: tuple[str, ...] = baseline_option(EVERY_PAIR)
+    labels: str | None = labels_option(section=INPUTS)
+    texts: str | None = queries_option()
+    documents: str | None = documents_option()
+    host: str = option("--host ADDRESS", "Address to listen on.", section="Server", default="127.0.0.1")
+    port: int | None = option(
+        "--port N",
+        "Port to listen on; 0 is any.  [default: 8642, or any if it is taken]",
+        type=click.IntRange(0, 65535),
+    )
+    allow_remote: bool = flag(
+        "--allow-remote", "Allow a --host that other machines can reach; they need the token."
+    )
+    browse: bool = flag("--open", "Open the page in the browser.")
+
+
+@click.command("view", cls=Command, epilog=EXAMPLES)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=InputPath(named=True))
-@measure_option(f" [default: {' '.join(DEFAULT_MEASURES)}; of traces, those of `judged sessions`]")
-@click.option(
-    "--baseline",
-    "baselines",
-    multiple=True,
-    metavar="NAME",
-    help="The system to compare with; may be repeated. Without it, every pair of runs is compared.",
-)
-@click.option("--labels", metavar="FILE", help="Gains of the results in traces.")
-@queries_option
-@click.option(
-    "--documents",
-    metavar="FILE",
-    type=click.Path(exists=True),
-    help="Texts of documents (TSV, JSONL, CSV, Parquet, or a BEIR folder).",
-)
-@comparison_options
-@protocol_options
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on."
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    help="Port to listen on; 0 is any.  [default: 8642, or any if it is taken]",
-)
-@click.option(
-    "--allow-remote", is_flag=True, help="Allow a --host that other machines can reach; they need the token."
-)
-@click.option("--open", "browse", is_flag=True, help="Open the page in the browser.")
+@options("options", ServeOptions, "Server")
+@options("comparison", ComparisonOptions, COMPARISON)
+@profile_options()
 def command(
-    inputs: tuple[str, ...],
-    *,
-    measures: tuple[str, ...],
-    baselines: tuple[str, ...],
-    labels: str | None,
-    texts: str | None,
-    documents: str | None,
-    settings: Settings,
-    profile: Profile,
-    host: str,
-    port: int | None,
-    allow_remote: bool,
-    browse: bool,
+    inputs: tuple[str, ...], *, options: ServeOptions, comparison: ComparisonOptions, profile: ProfileChoice
 ) -> None:
     """Serve the report of each INPUT on this machine, and reload it when a file changes.
 
@@ -91,15 +87,19 @@ def command(
     need("uvicorn", extra="report", needed_by="`judged view`")
     from judged.web.serve import make_server
 
-    live, saved = _choose(inputs, ViewOptions(measures, baselines, labels, settings, profile))
+    settings, chosen = comparison.to_settings(), profile.to_profile()
+    shown = ViewOptions(options.measures, options.baselines, options.labels, settings, chosen)
+    live, saved = _choose(inputs, shown)
     for name in () if live.folder else live.names:
         live.read(name)
     title = f"Results in {live.folder.path.name}" if live.folder else stem(split_name(inputs[0])[1])
-    report = {"queries": texts, "documents": documents, "verified": saved}
-    server = make_server(live, title=title, host=host, port=port, remote=allow_remote, report=report)
+    report = {"queries": options.texts, "documents": options.documents, "verified": saved}
+    server = make_server(
+        live, title=title, host=options.host, port=options.port, remote=options.allow_remote, report=report
+    )
     click.echo(f"Viewing {', '.join(inputs)} at {server.url}")
     click.echo("Ctrl-C ends it", err=True)
-    if browse:
+    if options.browse:
         click.launch(server.url)
     server.run()
 
@@ -143,16 +143,9 @@ def _find_loader(
 def _score_runs(qrels: str, runs: Sequence[str], options: ViewOptions) -> Result:
     """Return the scores of one run, or the comparison of several."""
     from judged.comparison.api import compare
-    from judged.measures.parse import split_measures
-    from judged.scoring.evaluate import evaluate_many
 
-    measures = tuple(name for text in options.measures for name in split_measures(text))
-    evaluations = evaluate_many(
-        qrels,
-        {run.name: run.path for run in named_runs(tuple(runs))},
-        measures or options.profile.default_measures or DEFAULT_MEASURES,
-        protocol=options.profile,
-    )
+    chosen = CompareOptions(measures=options.measures)
+    evaluations = evaluate_runs(qrels, named_runs(tuple(runs)), chosen, options.profile, quiet=True)
     if len(evaluations) == 1:
         return evaluations
     return compare(list(evaluations.values()), baseline=options.baselines, **options.settings.to_dict())

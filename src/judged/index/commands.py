@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.effects import dependent_option
-from judged.cli.options import add_options, output_options
+from judged.cli.command import COUNT, Command, option, options
+from judged.cli.options import (
+    COMPARISON,
+    INPUT_FILE,
+    INPUTS,
+    alpha_option,
+    measure_option,
+    output_options,
+    seed_option,
+)
 from judged.cli.output import OutputOptions, emit, split_output
 from judged.cli.progress import Progress
 
 if TYPE_CHECKING:
+    from judged.index.data import Dataset
     from judged.index.measurement import Workload
     from judged.index.result import IndexBenchmark
 
@@ -22,6 +32,11 @@ REGRESSION = 1
 """Exit code where a setting regressed."""
 CLIENTS, LOADS = (1, 2, 4), (0.3, 0.6, 0.8)
 """Clients of closed loops and shares of capacity of open ones, unless others are asked for."""
+WHAT, LOAD = "What is measured", "Load and repeats"
+"""Headings of options in help."""
+SUBCOMMANDS = {
+    name: f"judged.index.commands:{name}_command" for name in ("engines", "diff", "import", "export")
+}
 EXAMPLES = """\b
 Examples:
   judged index --dataset digits
@@ -34,18 +49,6 @@ Examples:
 """
 
 
-class Command(click.Command):
-    """`judged index --dataset …`; its subcommands are commands of their own."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        """Return the context of this command, or of the one that is named first."""
-        if not args or args[0] not in SUBCOMMANDS:
-            return super().make_context(info_name, args, parent, **extra)
-        return SUBCOMMANDS[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
-
-
 class Several(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.inputs`
     """Values between commas."""
 
@@ -55,7 +58,7 @@ class Several(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.i
         self.read, self.what = read, what
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[Any, ...]:
         """Return the values."""
         try:
@@ -64,179 +67,167 @@ class Several(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.i
             self.fail(f"`{value}` holds something else than {self.what}", param, ctx)
 
 
-def dataset_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that name the data; the command receives `dataset`."""
+@dataclass(frozen=True, kw_only=True)
+class DatasetOptions:
+    """The vectors and the queries."""
 
-    @wraps(command)
-    def receive(
-        *,
-        source: str,
-        queries: str | None,
-        neighbours: str | None,
-        metric: str | None,
-        limit: int | None,
-        seed: int,
-        **options: Any,
-    ) -> None:
-        def open_data() -> Any:
-            from judged.index.data import open_dataset
+    source: str = option(
+        "--dataset NAME|FILE",
+        "`digits`, or vectors: .hdf5 of ann-benchmarks, .fvecs, .bvecs, .npy, .parquet, IDX images, text;"
+        " or a folder with `*_base`, `*_query` and `*_groundtruth`.",
+        required=True,
+    )
+    queries: str | None = option(
+        "--queries FILE", "Vectors of queries.  [default: those of the data set, or a tenth held out]"
+    )
+    neighbours: str | None = option("--neighbours FILE", "Exact neighbours.  [default: computed, and cached]")
+    metric: str | None = option(
+        "--metric [l2|ip|cosine|hamming]",
+        "Distance between vectors.  [default: that of the data set, else l2]",
+    )
+    limit: int | None = option("--limit N", "Use the first N vectors only.", type=COUNT)
+    seed: int = seed_option(type=int)
 
-            return open_dataset(
-                source, queries=queries, neighbours=neighbours, metric=metric, limit=limit, seed=seed
-            )
+    def open(self) -> Dataset:
+        """Open the data set; raise an error if it cannot be read."""
+        from judged.index.data import open_dataset
 
-        command(open_data=open_data, seed=seed, **options)
+        return open_dataset(
+            self.source,
+            queries=self.queries,
+            neighbours=self.neighbours,
+            metric=self.metric,
+            limit=self.limit,
+            seed=self.seed,
+        )
 
-    return add_options(
-        receive,
-        click.option(
-            "--dataset",
-            "source",
-            required=True,
-            metavar="NAME|FILE",
-            help="`digits`, or vectors: .hdf5 of ann-benchmarks, .fvecs, .bvecs, .npy, .parquet, IDX images, text;"
-            " or a folder with `*_base`, `*_query` and `*_groundtruth`.",
-        ),
-        click.option(
-            "--queries",
-            metavar="FILE",
-            help="Queries.  [default: those of the data set, or a tenth held out]",
-        ),
-        click.option(
-            "--neighbours", metavar="FILE", help="Exact neighbours.  [default: computed, and cached]"
-        ),
-        click.option(
-            "--metric",
-            type=click.Choice(["l2", "ip", "cosine", "hamming"]),
-            help="[default: that of the data set, else l2]",
-        ),
-        click.option(
-            "--limit", type=click.IntRange(min=1), metavar="N", help="Take the first N vectors only."
-        ),
-        click.option("--seed", type=int, default=0, show_default=True, help="Random seed."),
+
+neighbours_option = partial(option, "-k N", "Neighbours of a query.", section=WHAT, type=COUNT, default=10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions:
+    """Which engines are measured, with which settings."""
+
+    engines: tuple[str, ...] = option(
+        "--engine NAME",
+        "An engine of `judged index engines`, or `module:Class`; may be repeated.  [default: those of the sweep,"
+        " or two quick ones]",
+        multiple=True,
+    )
+    sweep: Path | None = option(
+        "--sweep FILE", "Build and query settings of each engine, in YAML.", type=INPUT_FILE
+    )
+    urls: tuple[str, ...] = option(
+        "--url ENGINE=URL", "The address or DSN of a server; may be repeated.", multiple=True
+    )
+    timeout: float | None = option(
+        "--timeout SECONDS",
+        "Abort a build and its measurements after this time.",
+        type=click.FloatRange(0, min_open=True),
+    )
+    measures: tuple[str, ...] = measure_option(
+        "Measured in addition to recall, such as 'R(over=\"cutoff\", epsilon=0.001)@10'.", section=WHAT
+    )
+    at_recall: float | None = option(
+        "--at-recall SHARE",
+        "Find the cheapest setting of each engine that reaches this recall.  [default: compare at 0.95]",
+        type=click.FloatRange(0, 1, min_open=True),
     )
 
+    @property
+    def addresses(self) -> dict[str, str]:
+        """The address of each server by engine; raise an error for one without an engine."""
+        pairs = [text.partition("=") for text in self.urls]
+        for name, sign, url in pairs:
+            if not (name and sign and url):
+                msg = f"--url is `{name}`, expected ENGINE=URL"
+                raise click.UsageError(msg)
+        return {name: url for name, _, url in pairs}
 
-@click.command("index", cls=Command, epilog=EXAMPLES)
-@dataset_options
-@click.option(
-    "--engine",
-    "engines",
-    multiple=True,
-    metavar="NAME",
-    help="An engine of `judged index engines`, or `module:Class`; may be repeated.  [default: those of the sweep,"
-    " or two quick ones]",
-)
-@click.option(
-    "--sweep",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False),
-    help="Build and query settings of each engine, in YAML.",
-)
-@click.option(
-    "--url",
-    "urls",
-    multiple=True,
-    metavar="ENGINE=URL",
-    help="The address or DSN of a server; may be repeated.",
-)
-@click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="Neighbours of a query.")
-@click.option(
-    "--at-recall",
-    type=click.FloatRange(0, 1, min_open=True),
-    metavar="SHARE",
-    help="Find the cheapest setting of each engine that reaches this recall.  [default: compare at 0.95]",
-)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help="Another measure of neighbours, such as 'R(over=\"cutoff\", epsilon=0.001)@10'.",
-)
-@click.option(
-    "--load",
-    "load",
-    type=Several(str, "closed and open"),
-    default="",
-    help="Loops to measure: `closed`, `open`, or both.",
-)
-@dependent_option(
-    "--clients",
-    needs="--load closed",
-    type=Several(int, "whole numbers"),
-    help=f"Clients of the closed loops.  [default: {','.join(map(str, CLIENTS))}]",
-)
-@dependent_option(
-    "--rates",
-    needs="--load open",
-    type=Several(float, "numbers"),
-    help=f"Rates of the open loops, as shares of capacity.  [default: {','.join(map(str, LOADS))}]",
-)
-@dependent_option(
-    "--seconds",
-    needs="--load LIST",
-    type=click.FloatRange(0, min_open=True),
-    default=2.0,
-    show_default=True,
-    help="Duration of each loop.",
-)
-@click.option(
-    "--filters",
-    type=Several(str, "filters"),
-    default="",
-    help="Shares of vectors that meet a condition (0.01,0.1), or conditions (price<20).",
-)
-@click.option(
-    "--churn",
-    type=click.FloatRange(0, 0.5, max_open=True),
-    default=0.0,
-    metavar="SHARE",
-    help="Delete and insert this share of the vectors three times, and measure recall after each.",
-)
-@click.option(
-    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="Passes over all queries."
-)
-@click.option(
-    "--warmup",
-    type=click.IntRange(min=0),
-    default=100,
-    show_default=True,
-    help="Queries before each measurement that do not count.",
-)
-@click.option(
-    "--retries", type=click.IntRange(min=0), default=0, show_default=True, help="Attempts after a failed one."
-)
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Threads of the engine and of BLAS.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="Give a build and its measurements up after this time.",
-)
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadOptions:
+    """What is asked of every engine."""
+
+    k: int = neighbours_option()
+    filters: tuple[str, ...] = option(
+        "--filters",
+        "Shares of vectors that meet a condition (0.01,0.1), or conditions (price<20).",
+        section=WHAT,
+        type=Several(str, "filters"),
+        default="",
+    )
+    churn: float = option(
+        "--churn SHARE",
+        "Delete and insert this share of the vectors three times, and measure recall after each.",
+        type=click.FloatRange(0, 0.5, max_open=True),
+        default=0.0,
+    )
+    load: tuple[str, ...] = option(
+        "--load",
+        "Loops to measure: `closed`, `open`, or both.",
+        section=LOAD,
+        type=Several(str, "closed and open"),
+        default="",
+    )
+    clients: tuple[int, ...] | None = option(
+        "--clients",
+        f"Clients of the closed loops.  [default: {','.join(map(str, CLIENTS))}]",
+        needs="--load closed",
+        type=Several(int, "whole numbers"),
+    )
+    rates: tuple[float, ...] | None = option(
+        "--rates",
+        f"Rates of the open loops, as shares of capacity.  [default: {','.join(map(str, LOADS))}]",
+        needs="--load open",
+        type=Several(float, "numbers"),
+    )
+    seconds: float = option(
+        "--seconds N",
+        "Duration of each loop.",
+        needs="--load LIST",
+        type=click.FloatRange(0, min_open=True),
+        default=2.0,
+    )
+    repeats: int = option("--repeats N", "Passes over all queries.", type=COUNT, default=3)
+    warmup: int = option(
+        "--warmup N",
+        "Queries before each measurement that do not count.",
+        type=click.IntRange(min=0),
+        default=100,
+    )
+    retries: int = option(
+        "--retries N", "Attempts after a failed one.", type=click.IntRange(min=0), default=0
+    )
+    threads: int = option("--threads N", "Threads of the engine and of BLAS.", type=COUNT, default=1)
+
+    def to_workload(self, seed: int) -> Workload:
+        """Return the workload; raise an error for a loop that is neither closed nor open."""
+        from judged.index.measurement import Workload
+
+        unknown = set(self.load) - {"closed", "open"}
+        if unknown:
+            msg = f"--load has `{min(unknown)}`, expected `closed`, `open`, or both"
+            raise click.UsageError(msg)
+        given = asdict(self)
+        clients, rates = given.pop("clients") or CLIENTS, given.pop("rates") or LOADS
+        load = given.pop("load")
+        # Open loops are rates of the capacity that closed loops find, so any load needs clients.
+        return Workload(
+            seed=seed, clients=clients if load else (), loads=rates if "open" in load else (), **given
+        )
+
+
+@click.command("index", cls=Command, epilog=EXAMPLES, subcommands=SUBCOMMANDS)
+@options("data", DatasetOptions, INPUTS)
+@options("options", IndexOptions, "Engines")
+@options("work", WorkloadOptions, LOAD)
 @output_options(
     note="; a FOLDER keeps every finished point, and a run that was stopped goes on there", folder=True
 )
 def command(
-    *,
-    open_data: Callable[[], Any],
-    seed: int,
-    engines: tuple[str, ...],
-    sweep: str | None,
-    urls: tuple[str, ...],
-    k: int,
-    at_recall: float | None,
-    measures: tuple[str, ...],
-    timeout: float | None,
-    output: OutputOptions,
-    **options: Any,
+    *, data: DatasetOptions, options: IndexOptions, work: WorkloadOptions, output: OutputOptions
 ) -> None:
     """Benchmark vector indexes on the same vectors and queries.
 
@@ -248,22 +239,21 @@ def command(
 
     folder, output = split_output(output)
     output.check(pictures=True)
-    workload = _make_workload(k, seed, **options)
-    addresses = _read_urls(urls)
-    dataset = open_data()
+    workload, urls = work.to_workload(data.seed), options.addresses
+    dataset = data.open()
     with Progress("Exact neighbours", enabled=not output.quiet) as truth:
-        dataset.neighbours(k, progress=truth)
+        dataset.neighbours(work.k, progress=truth)
     with Progress("Benchmark", enabled=not output.quiet, lines=True) as progress:
         benchmark = benchmark_dataset(
             dataset,
-            engines=engines,
-            sweep=sweep,
+            engines=options.engines,
+            sweep=options.sweep,
             workload=workload,
-            at_recall=at_recall,
+            at_recall=options.at_recall,
             output=folder,
-            urls=addresses,
-            measures=measures,
-            timeout=timeout,
+            urls=urls,
+            measures=options.measures,
+            timeout=options.timeout,
             progress=progress,
         )
     written = []
@@ -277,35 +267,7 @@ def command(
         raise EngineFailed(msg, hint="the reasons are above; the other engines are in the result")
 
 
-def _make_workload(k: int, seed: int, **options: Any) -> Workload:
-    from judged.index.measurement import Workload
-
-    load, clients, rates = options.pop("load"), options.pop("clients"), options.pop("rates")
-    unknown = set(load) - {"closed", "open"}
-    if unknown:
-        msg = f"--load has `{min(unknown)}`, expected `closed`, `open`, or both"
-        raise click.UsageError(msg)
-    looped = bool(load or clients or rates)
-    opened = "open" in load or bool(rates)
-    return Workload(
-        k=k,
-        seed=seed,
-        clients=(clients or CLIENTS) if looped else (),
-        loads=(rates or LOADS) if opened else (),
-        **options,
-    )
-
-
-def _read_urls(texts: tuple[str, ...]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in texts]
-    for name, sign, url in pairs:
-        if not (name and sign and url):
-            msg = f"--url is `{name}`, expected ENGINE=URL"
-            raise click.UsageError(msg)
-    return {name: url for name, _, url in pairs}
-
-
-@click.command("engines")
+@click.command("engines", cls=Command)
 def engines_command() -> None:
     """List the engines, whether they are installed, the extra that brings each, and their settings."""
     from judged.blocks import Display, Table
@@ -339,26 +301,21 @@ def engines_command() -> None:
     click.echo(render_blocks([table], Display()), nl=False)
 
 
-@click.command("diff")
+@dataclass(frozen=True, kw_only=True)
+class DiffOptions:
+    """Which changes count as none."""
+
+    recall: str = option("--recall DELTA", "The loss of recall that is still the same.", default="-0.01")
+    latency: str = option("--latency DELTA", "The growth of latency that is still the same.", default="-10%")
+    alpha: float = alpha_option(type=click.FloatRange(0, 1, min_open=True, max_open=True))
+
+
+@click.command("diff", cls=Command)
 @click.argument("old", type=click.Path(exists=True, path_type=Path))
 @click.argument("new", type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--recall", default="-0.01", show_default=True, help="The loss of recall that is still the same."
-)
-@click.option(
-    "--latency", default="-10%", show_default=True, help="The growth of latency that is still the same."
-)
-@click.option(
-    "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Significance level.",
-)
+@options("options", DiffOptions, COMPARISON)
 @output_options()
-def diff_command(
-    *, old: Path, new: Path, recall: str, latency: str, alpha: float, output: OutputOptions
-) -> None:
+def diff_command(*, old: Path, new: Path, options: DiffOptions, output: OutputOptions) -> None:
     """Compare benchmark NEW with OLD, setting by setting: regressed, same or better, or cannot tell.
 
     Both are folders of `judged index -o FOLDER`, or saved benchmarks. Exits with 1 if a setting regressed.
@@ -366,40 +323,40 @@ def diff_command(
     from judged.index.diff import diff_benchmarks
 
     output.check()
-    result = diff_benchmarks(
-        load_benchmark(old), load_benchmark(new), recall=recall, latency=latency, alpha=alpha
-    )
+    result = diff_benchmarks(load_benchmark(old), load_benchmark(new), **asdict(options))
     emit(result, output)
     if result.regressed:
         raise click.exceptions.Exit(REGRESSION)
 
 
-@click.command("import")
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions(DatasetOptions):
+    """The vectors that results are of, and how many neighbours were asked for."""
+
+    k: int = neighbours_option()
+
+
+@click.command("import", cls=Command)
 @click.argument("folder", type=click.Path(exists=True, path_type=Path))
-@dataset_options
-@click.option("-k", type=click.IntRange(min=1), default=10, show_default=True, help="Neighbours of a query.")
+@options("data", ImportOptions, INPUTS)
 @output_options()
-def import_command(
-    *, folder: Path, open_data: Callable[[], Any], seed: int, k: int, output: OutputOptions
-) -> None:
+def import_command(*, folder: Path, data: ImportOptions, output: OutputOptions) -> None:
     """Read the results of ann-benchmarks in FOLDER as a benchmark; answers are scored again."""
     from judged.index.ann_benchmarks import import_results
 
-    del seed
     output.check(pictures=True)
-    emit(import_results(folder, open_data(), k=k), output)
+    emit(import_results(folder, data.open(), k=data.k), output)
 
 
-@click.command("export")
+@click.command("export", cls=Command)
 @click.argument("results", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@dataset_options
-def export_command(*, results: Path, folder: Path, open_data: Callable[[], Any], seed: int) -> None:
+@options("data", DatasetOptions, INPUTS)
+def export_command(*, results: Path, folder: Path, data: DatasetOptions) -> None:
     """Write the points of RESULTS, a folder of `judged index -o`, to FOLDER, as ann-benchmarks has them."""
     from judged.index.ann_benchmarks import export_results
 
-    del seed
-    written = export_results(load_benchmark(results), open_data(), results, folder)
+    written = export_results(load_benchmark(results), data.open(), results, folder)
     click.echo(f"Wrote: {len(written)} files below {folder}", err=True)
 
 
@@ -414,11 +371,3 @@ def load_benchmark(path: Path) -> IndexBenchmark:
         msg = f"{path} holds a result of the kind `{found.kind}`, expected a benchmark of `judged index`"
         raise Unreadable(msg)
     return found
-
-
-SUBCOMMANDS: dict[str, click.Command] = {
-    "engines": engines_command,
-    "diff": diff_command,
-    "import": import_command,
-    "export": export_command,
-}

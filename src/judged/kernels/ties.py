@@ -173,7 +173,7 @@ TOGETHER = 100_000
 
 
 class TooManyOrders(Exception):
-    """A group or a query has too many orders to enumerate; the engine words the error."""
+    """A group or a query has too many orders to enumerate; the caller words the error."""
 
     def __init__(self, query: int, orders: float) -> None:
         super().__init__(query, orders)

@@ -126,7 +126,7 @@ def build_pool(
     for name, texts in (("queries", queries), ("documents", documents)):
         if texts is None:
             msg = f"a run contains only ids, and the texts of its {name} are missing"
-            raise BadProtocol(msg, hint="give the texts: `--queries FILE --docs FILE`")
+            raise BadProtocol(msg, hint="give the texts: `--queries FILE --documents FILE`")
     return replace(_pool_runs(sources, queries or {}, documents or {}, judged, chosen), inputs=inputs)
 
 
@@ -408,7 +408,7 @@ class _ItemBuilder:
     def notes(self, *, lenient: bool) -> Iterator[Note]:
         """Yield notes that count what was left out; raise Unusable unless lenient."""
         if not lenient:
-            hint = "give texts with `--docs`, questions with `--queries`, or leave them out with `--lenient`"
+            hint = "give texts with `--documents`, questions with `--queries`, or leave them out with `--lenient`"
             self._problems.raise_if_any(hint=hint, error=Unusable)
         yield from _note_left_out(self._problems)
 

@@ -311,7 +311,7 @@ def _join(text: str) -> str:
 EXAMPLE_SETUP = {
     "ranked": "import judged",
     "timing": "import judged",
-    **dict.fromkeys(("neighbour", "routing", "gating", "reranking"), "import judged"),
+    **dict.fromkeys(("neighbour", "routing", "skipping", "reranking"), "import judged"),
     "session": """\
 import judged
 def iteration(**gains):

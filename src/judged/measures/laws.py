@@ -1,4 +1,4 @@
-"""Laws that measures obey: the tests check every measure against those it declares, and the engine relies on some."""
+"""Laws that measures obey: the tests check every measure against those it declares, and scoring relies on some."""
 
 from __future__ import annotations
 

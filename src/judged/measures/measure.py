@@ -57,7 +57,7 @@ class Measure:
     zero_if_missing: bool = True
     """A query missing from the run scores 0, whatever the formula says of an empty list."""
     laws: Laws = frozenset()
-    """Laws it obeys: the tests check them, and the engine relies on some."""
+    """Laws it obeys: the tests check them, and scoring relies on some."""
     needs: Needs = ""
     conventions: tuple[str, ...] = ()
     """Fields of the protocol that this measure reads and most others do not."""

@@ -33,7 +33,7 @@ from judged.report.packing import Json, escape_script, pack, to_plain
 from judged.report.pages import PAGES, list_pages
 from judged.report.pages.leaderboard import CONTRAST, describe_scored
 from judged.report.subject import Subject, make_subjects
-from judged.report.vega import load_engine
+from judged.report.vega import load_chart_runtime
 from judged.store.hashing import hash_bytes
 from judged.store.machine import list_versions
 
@@ -79,7 +79,7 @@ def render_report(
         head, own = _collect(subject)
         heads.append(head)
         blocks |= own
-    engine = load_engine()
+    runtime = load_chart_runtime()
     shown = {name for head in heads for name in head["pages"]}
     page = {
         "title": title,
@@ -92,12 +92,12 @@ def render_report(
         "palette": {name: list(pair) for name, pair in PALETTE.items()},
         "config": {**CONFIG, "background": None, "padding": {"left": 4, "right": 12, "top": 6, "bottom": 4}},
         "charts": CHARTS,
-        "figures": engine is not None,
+        "figures": runtime is not None,
     }
     style, script = read_style(), read_script()
-    scripts = [script] if engine is None else [script, engine.script]
-    if engine is not None:
-        blocks["engine"] = engine.packed
+    scripts = [script] if runtime is None else [script, runtime.script]
+    if runtime is not None:
+        blocks["engine"] = runtime.packed
     return Template(_read("page.html")).substitute(
         policy=escape(make_policy(style, scripts)),
         title=escape(format_value(title)),

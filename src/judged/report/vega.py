@@ -16,7 +16,7 @@ HOW_TO_DRAW = "`pip install vl-convert-python` (part of the extra `report`) adds
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class ChartRuntime:
     """The script, and the same packed."""
 
     script: str
@@ -28,17 +28,17 @@ def can_draw() -> bool:
     return find_spec("vl_convert") is not None
 
 
-def load_engine() -> Engine | None:
-    """Return the engine; None without the extra `report`."""
+def load_chart_runtime() -> ChartRuntime | None:
+    """Return the script that draws figures; None without the extra `report`."""
     return _bundle() if can_draw() else None
 
 
 @cache
-def _bundle() -> Engine:
+def _bundle() -> ChartRuntime:
     """Return vega-embed with Vega's interpreter, which needs no `eval`; its names are kept to itself.
 
     Bundling and packing take about a second, once for all reports of a process.
     """
     converter = need("vl_convert", extra="report", needed_by="figures of the report")
     script = f"(()=>{{{converter.javascript_bundle()}}})();"
-    return Engine(script, squeeze(script.encode()))
+    return ChartRuntime(script, squeeze(script.encode()))

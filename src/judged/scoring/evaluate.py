@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str | os.PathLike[str]
 """Systems by name, a list of files, one file, or a pattern such as `runs/*.run`."""
-Engine: TypeAlias = Literal["local", "streaming"]
+Backend: TypeAlias = Literal["local", "streaming"]
 """What reads files: at once, or as streams. A Spark data frame brings its own."""
 
 
@@ -41,7 +41,7 @@ def evaluate(
     *,
     protocol: BaseProtocol | Profile | Mapping[str, object] | str | None = None,
     name: str | None = None,
-    engine: Engine | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -56,13 +56,13 @@ def evaluate(
     them. `name` is the name of the system, by default that of the table or the file.
 
     A Spark data frame is scored by Spark, and its rows stay there. Data sets of Arrow, folders of Parquet or TREC
-    files, patterns, URIs and large files are read as streams, which need no more memory than a block; `engine` says
-    `local` or `streaming` for files of any size. The engine, `threads` (by default one for each processor) and
+    files, patterns, URIs and large files are read as streams, which need no more memory than a block; `backend` says
+    `local` or `streaming` for files of any size. The backend, `threads` (by default one for each processor) and
     `progress`, called with the work done and the whole, change no number.
     """
     plan = _make_plan(truth, system, measures, protocol)
     read = plan.read_truth(truth)
-    found = _evaluate_source(plan, read, system, name, engine, threads, progress)
+    found = _evaluate_source(plan, read, system, name, backend, threads, progress)
     if len(found) > 1:
         names = ", ".join(each.system for each in found[:3])
         what = f"holds {len(found):,} systems ({names}{', …' if len(found) > 3 else ''}), expected one"
@@ -78,7 +78,7 @@ def evaluate_many(
     measures: Measures | None = None,
     *,
     protocol: BaseProtocol | Profile | Mapping[str, object] | str | None = None,
-    engine: Engine | None = None,
+    backend: Backend | None = None,
     threads: int | None = None,
     progress: Callable[[str], AbstractContextManager[Progress]] | None = None,
 ) -> Evaluations:
@@ -101,7 +101,7 @@ def evaluate_many(
             plan = _make_plan(truth, system, measures, protocol)
             read = plan.read_truth(truth)
         with nullcontext() if progress is None else progress(name or "") as report:
-            several = _evaluate_source(plan, read, system, name, engine, threads, report)
+            several = _evaluate_source(plan, read, system, name, backend, threads, report)
         for evaluation in several:
             if evaluation.system in found:
                 where, what = f"system `{evaluation.system}`", "is there twice, expected different names"
@@ -217,14 +217,14 @@ def _evaluate_source(
     truth: _Truth,
     source: Any,
     name: str | None,
-    engine: Engine | None,
+    backend: Backend | None,
     threads: int | None,
     progress: Progress | None,
 ) -> list[Evaluation]:
     """Score what a source holds: one system, or as many as its column `system` names."""
     family, options = plan.family, _options(plan.family, threads, progress)
     inputs = observe_files([(family.input_roles[1], source)])
-    reduced = _reduce(plan, truth.table, source, engine, options)
+    reduced = _reduce(plan, truth.table, source, backend, options)
     if reduced is None:
         system = family.read_system(source, _error_label(source, name))
         return [_evaluate(plan, truth, system, name, inputs, options)]
@@ -235,16 +235,16 @@ def _evaluate_source(
 
 
 def _reduce(
-    plan: _Plan, truth: Any, source: Any, engine: Engine | None, options: Mapping[str, Any]
+    plan: _Plan, truth: Any, source: Any, backend: Backend | None, options: Mapping[str, Any]
 ) -> Mapping[str | None, ReducedRun] | None:
     """Return the runs of a source that is too large to be read at once, reduced by system; None: read it."""
     spark = is_spark_frame(source)
-    if engine not in {None, "local", "streaming"}:
-        raise UnknownName("engine", str(engine), ["local", "streaming"])
-    if engine == "local" and not spark:
+    if backend not in {None, "local", "streaming"}:
+        raise UnknownName("backend", str(backend), ["local", "streaming"])
+    if backend == "local" and not spark:
         return None
     if plan.family.documents is None:
-        if spark or engine == "streaming":
+        if spark or backend == "streaming":
             msg = f"measures of the family {plan.family.name} are not computed on {'Spark' if spark else 'streams'}"
             raise WrongKind(msg, hint="read the table first, and give that")
         return None
@@ -253,11 +253,11 @@ def _reduce(
         from judged.scoring.spark import reduce_frame
 
         return reduce_frame(judgments, source, protocols)
-    if engine is None and not is_large(source):
+    if backend is None and not is_large(source):
         return None
     from judged.io.stream import open_run_stream
 
-    stream = open_run_stream(source, wanted=engine == "streaming")
+    stream = open_run_stream(source, wanted=backend == "streaming")
     if stream is None:
         return None
     from judged.scoring.streaming import reduce_stream

@@ -89,7 +89,7 @@ _SUBJECTS = {
     "session": "sessions",
     "timing": "timings",
     "routing": "choices of experts",
-    "gating": "decisions to retrieve",
+    "skipping": "decisions to retrieve",
     "reranking": "values before and after reranking",
     "neighbour": "neighbours",
 }

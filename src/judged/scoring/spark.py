@@ -66,7 +66,7 @@ SCHEMES = ("file:", "s3://")
 
 def read_frame(path: str, *, master: str | None = None) -> Any:
     """Return the data frame of Parquet files; `master` is the URL of a cluster, or that of Spark Connect (`sc://`)."""
-    sql = need("pyspark.sql", extra="spark", needed_by="`--engine spark`")
+    sql = need("pyspark.sql", extra="spark", needed_by="`--backend spark`")
     builder = sql.SparkSession.builder.appName("judged")
     if master is not None:
         builder = builder.remote(master) if master.startswith("sc://") else builder.master(master)

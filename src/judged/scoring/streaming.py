@@ -1,7 +1,7 @@
 """Streaming: runs larger than memory, reduced block by block to the ranks of their judged documents.
 
 Everything that measures look at is in those ranks, so they are all that is kept: memory grows with the judgments and
-the size of a block, not with the run. What follows is the engine itself, on the same ranks that it would have found.
+the size of a block, not with the run. What follows is the usual computation, on the same ranks that it would have found.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str, str]]] = {
         "Entropy": ("judged.studies.measures", "The entropy of the experts' shares of the queries, in bits", "0 or more", "The information of each choice in bits; the mean is the entropy of the experts' shares."),
         "Balance": ("judged.studies.measures", "How evenly queries are spread over the experts", "0 or more", "The information of each choice against that of equal shares; the mean is the normalised entropy."),
     },
-    "gating": {
-        "GateEfficiency": ("judged.studies.measures", "Retrievals that were rightly skipped, in percent of all queries", "0 to 100", "100 where retrieval was skipped and not needed, else 0; the mean is a percentage of all queries."),
+    "skipping": {
+        "SkipEfficiency": ("judged.studies.measures", "Retrievals that were rightly skipped, in percent of all queries", "0 to 100", "100 where retrieval was skipped and not needed, else 0; the mean is a percentage of all queries."),
         "SkipPrecision": ("judged.studies.measures", "The share of skipped queries that needed no retrieval", "0 to 1", "For each skipped query 1 if retrieval was not needed, else 0; the mean is the precision of skips."),
         "SkipRecall": ("judged.studies.measures", "The share of queries without need of retrieval that were skipped", "0 to 1", "For each query that needed no retrieval 1 if it was skipped, else 0; the mean is the recall of skips."),
         "WrongSkips": ("judged.studies.measures", "Retrievals that were wrongly skipped, in percent of all queries", "0 to 100", "100 where retrieval was skipped and needed, else 0; the mean is a percentage of all queries."),
@@ -25,6 +25,6 @@ MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str, str]]] = {
 }
 SCOPE_INDEX: dict[str, str] = {
     "routing": "judged.studies.measures:ROUTING",
-    "gating": "judged.studies.measures:GATING",
+    "skipping": "judged.studies.measures:SKIPPING",
     "reranking": "judged.studies.measures:RERANKING",
 }

@@ -29,7 +29,7 @@ class Asked(msgspec.Struct, frozen=True):
     experts: tuple[str, ...] = ()
     retrieved: bool = True
     anyway: tuple[tuple[str, ...], tuple[float, ...]] | None = None
-    """What would have been retrieved, where the gate skipped the query."""
+    """What would have been retrieved, where the skip policy skipped the query."""
 
     def __post_init__(self) -> None:
         """Refuse what no system answers, as a damaged line of a log may have it."""

@@ -1,4 +1,4 @@
-"""The families of decisions: routers that choose an expert, gates that skip retrieval, rerankers that change a ranking."""
+"""The families of decisions: routers that choose an expert, skip policies that skip retrieval, rerankers that change a ranking."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from judged.protocol import BaseProtocol
 from judged.scoring.alignment import OwnedAlignment, align_owned
 from judged.scoring.counts import to_notes
 from judged.scoring.family import Family, Measures
-from judged.studies.measures import GateView, RerankingView, RoutingView
-from judged.studies.tables import Choices, GateDecisions, Reranking, read_decisions
+from judged.studies.measures import RerankingView, RoutingView, SkipView
+from judged.studies.tables import Choices, Reranking, SkipDecisions, read_decisions
 from judged.wording import counted
 
 
@@ -37,15 +37,15 @@ class RoutingProtocol(BaseProtocol):
 
 
 @dataclass(frozen=True, slots=True)
-class GatingProtocol(BaseProtocol):
-    """Gate decisions have no conventions to set."""
+class SkippingProtocol(BaseProtocol):
+    """SkipPolicy decisions have no conventions to set."""
 
-    subject: ClassVar[str] = "a gating protocol"
+    subject: ClassVar[str] = "a skipping protocol"
 
     @property
     def heading(self) -> str:
         """What its line begins with."""
-        return "gating"
+        return "skipping"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class DecisionCounts:
     input_notes: tuple[Note, ...] = ()
 
     @classmethod
-    def of(cls, view: RoutingView | GateView | RerankingView, notes: tuple[str, ...] = ()) -> DecisionCounts:
+    def of(cls, view: RoutingView | SkipView | RerankingView, notes: tuple[str, ...] = ()) -> DecisionCounts:
         """Count what a view lacks."""
         if isinstance(view, RerankingView):
             return cls(len(view), undefined=bool((view.base <= 0).all()), input_notes=to_notes(notes))
@@ -94,7 +94,7 @@ class DecisionCounts:
             found.append(Note("undefined-improvement", "warning", message))
         return (*found, *self.input_notes)
 
-    def select(self, view: RoutingView | GateView | RerankingView) -> DecisionCounts:
+    def select(self, view: RoutingView | SkipView | RerankingView) -> DecisionCounts:
         """Return the counts of some queries."""
         return replace(DecisionCounts.of(view), input_notes=self.input_notes)
 
@@ -137,15 +137,19 @@ def _rank_optimal(choices: Choices, best: Floats) -> Floats:
     return rank
 
 
-def align_gate(
+def align_skips(
     truth: None,  # noqa: ARG001 - the table has the truth
-    gate: GateDecisions,
-    protocol: GatingProtocol,
+    decisions: SkipDecisions,
+    protocol: SkippingProtocol,
     measures: Sequence[Measure] = (),  # noqa: ARG001 - the view is the same for all measures
 ) -> OwnedAlignment:
-    """Return what a gate skipped, and what that cost."""
-    view = GateView(~gate.retrieved, gate.needed, gate.quality_retrieved, gate.quality_skipped)
-    return align_owned(view, gate.queries, gate.owners, protocol, DecisionCounts.of(view, gate.notes))
+    """Return what a skip policy skipped, and what that cost."""
+    view = SkipView(
+        ~decisions.retrieved, decisions.needed, decisions.quality_retrieved, decisions.quality_skipped
+    )
+    return align_owned(
+        view, decisions.queries, decisions.owners, protocol, DecisionCounts.of(view, decisions.notes)
+    )
 
 
 def align_reranking(
@@ -198,19 +202,19 @@ ROUTING = Family(
     input_roles=("truth", "choices"),
 )
 """Choices of a router, scored by accuracy, regret and balance."""
-GATING = Family(
-    name="gating",
+SKIPPING = Family(
+    name="skipping",
     unit="query",
-    protocol=GatingProtocol,
-    view=GateView,
-    align=align_gate,
-    measures=registry_for("gating"),
-    default_measures=("GateEfficiency",),
-    parse=_parser("gating"),
-    read_system=_reader(GateDecisions, "gate decisions: query, retrieved, needed"),
+    protocol=SkippingProtocol,
+    view=SkipView,
+    align=align_skips,
+    measures=registry_for("skipping"),
+    default_measures=("SkipEfficiency",),
+    parse=_parser("skipping"),
+    read_system=_reader(SkipDecisions, "skip decisions: query, retrieved, needed"),
     input_roles=("truth", "decisions"),
 )
-"""Decisions of a gate, scored by efficiency, precision, recall and what wrong skips cost."""
+"""Decisions of a skip policy, scored by efficiency, precision, recall and what wrong skips cost."""
 RERANKING = Family(
     name="reranking",
     unit="query",

@@ -1,4 +1,4 @@
-"""Routing, gating and reranking: how well a pipeline decides, query by query."""
+"""Routing, skipping and reranking: how well a pipeline decides, query by query."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ ROUTING = Scope(
         )
     },
 )
-GATING = Scope(
-    "gating",
-    subject="gate decisions",
-    example="GateEfficiency",
-    takes="`judged routing`, and `judged.evaluate` with a table of gate decisions",
+SKIPPING = Scope(
+    "skipping",
+    subject="skip decisions",
+    example="SkipEfficiency",
+    takes="`judged routing`, and `judged.evaluate` with a table of skip decisions",
     unknown="unknown",
-    aliases={"gate_efficiency": Alias("GateEfficiency")},
+    aliases={"gate_efficiency": Alias("SkipEfficiency")},
     about={
-        "gating": (
-            "Measures of a gate that skips retrieval where it is not needed. Efficiency alone is highest for a gate that "
+        "skipping": (
+            "Measures of a skip policy that skips retrieval where it is not needed. Efficiency alone is highest for a skip policy that "
             "always skips, so it comes with precision, recall, wrong skips and the quality they cost."
         )
     },
@@ -85,8 +85,8 @@ class RoutingView(_View):
 
 
 @dataclass(frozen=True, eq=False)
-class GateView(_View):
-    """What a gate decided, and whether retrieval was needed."""
+class SkipView(_View):
+    """What a skip policy decided, and whether retrieval was needed."""
 
     skipped: Flags
     needed: Flags
@@ -264,12 +264,12 @@ Balance = Measure(
 )
 
 
-def gate_efficiency(view: GateView) -> Floats:
+def skip_efficiency(view: SkipView) -> Floats:
     r"""Return 100 where retrieval was skipped and not needed, else 0; the mean is a percentage of all queries.
 
-    $$\mathrm{GateEfficiency} = 100 \cdot \frac{|\mathrm{skipped} \setminus \mathrm{needed}|}{|Q|}$$
+    $$\mathrm{SkipEfficiency} = 100 \cdot \frac{|\mathrm{skipped} \setminus \mathrm{needed}|}{|Q|}$$
 
-    A gate that always skips has the highest value there is, so precision, recall, wrong skips and the quality lost are
+    A skip policy that always skips has the highest value there is, so precision, recall, wrong skips and the quality lost are
     always shown with it.
 
     References: Retrieval Metrics Specification, §4.2 (document 004 in docs/concepts/sources.md).
@@ -283,24 +283,24 @@ def gate_efficiency(view: GateView) -> Floats:
         ...     {"query": "q3", "retrieved": True, "needed": True},
         ...     {"query": "q4", "retrieved": True, "needed": False},
         ... ]
-        >>> judged.evaluate_routing(rows, "GateEfficiency", name="gate")["gate"]["GateEfficiency"]
+        >>> judged.evaluate_routing(rows, "SkipEfficiency", name="policy")["policy"]["SkipEfficiency"]
         25.0
     """
     return 100.0 * (view.skipped & ~view.needed).astype(np.float64)
 
 
-GateEfficiency = Measure(
-    "GateEfficiency",
-    gate_efficiency,
+SkipEfficiency = Measure(
+    "SkipEfficiency",
+    skip_efficiency,
     title="Retrievals that were rightly skipped, in percent of all queries.",
-    family="gating",
+    family="skipping",
     unit="%",
     bounds=(0.0, 100.0),
     companions=("SkipPrecision", "SkipRecall", "WrongSkips", "QualityLost"),
 )
 
 
-def skip_precision(view: GateView) -> Floats:
+def skip_precision(view: SkipView) -> Floats:
     r"""Return for each skipped query 1 if retrieval was not needed, else 0; the mean is the precision of skips.
 
     $$\mathrm{SkipPrecision} = \frac{|\mathrm{skipped} \setminus \mathrm{needed}|}{|\mathrm{skipped}|}$$
@@ -318,7 +318,7 @@ def skip_precision(view: GateView) -> Floats:
         ...     {"query": "q3", "retrieved": True, "needed": True},
         ...     {"query": "q4", "retrieved": True, "needed": False},
         ... ]
-        >>> judged.evaluate_routing(rows, "SkipPrecision", name="gate")["gate"]["SkipPrecision"]
+        >>> judged.evaluate_routing(rows, "SkipPrecision", name="policy")["policy"]["SkipPrecision"]
         0.5
     """
     return np.where(view.skipped, ~view.needed, np.nan)
@@ -328,12 +328,12 @@ SkipPrecision = Measure(
     "SkipPrecision",
     skip_precision,
     title="The share of skipped queries that needed no retrieval.",
-    family="gating",
+    family="skipping",
     values="binary",
 )
 
 
-def skip_recall(view: GateView) -> Floats:
+def skip_recall(view: SkipView) -> Floats:
     r"""Return for each query that needed no retrieval 1 if it was skipped, else 0; the mean is the recall of skips.
 
     $$\mathrm{SkipRecall} = \frac{|\mathrm{skipped} \setminus \mathrm{needed}|}{|Q \setminus \mathrm{needed}|}$$
@@ -351,7 +351,7 @@ def skip_recall(view: GateView) -> Floats:
         ...     {"query": "q3", "retrieved": True, "needed": True},
         ...     {"query": "q4", "retrieved": True, "needed": False},
         ... ]
-        >>> judged.evaluate_routing(rows, "SkipRecall", name="gate")["gate"]["SkipRecall"]
+        >>> judged.evaluate_routing(rows, "SkipRecall", name="policy")["policy"]["SkipRecall"]
         0.5
     """
     return np.where(view.needed, np.nan, view.skipped)
@@ -361,12 +361,12 @@ SkipRecall = Measure(
     "SkipRecall",
     skip_recall,
     title="The share of queries without need of retrieval that were skipped.",
-    family="gating",
+    family="skipping",
     values="binary",
 )
 
 
-def wrong_skips(view: GateView) -> Floats:
+def wrong_skips(view: SkipView) -> Floats:
     r"""Return 100 where retrieval was skipped and needed, else 0; the mean is a percentage of all queries.
 
     $$\mathrm{WrongSkips} = 100 \cdot \frac{|\mathrm{skipped} \cap \mathrm{needed}|}{|Q|}$$
@@ -382,7 +382,7 @@ def wrong_skips(view: GateView) -> Floats:
         ...     {"query": "q3", "retrieved": True, "needed": True},
         ...     {"query": "q4", "retrieved": True, "needed": False},
         ... ]
-        >>> judged.evaluate_routing(rows, "WrongSkips", name="gate")["gate"]["WrongSkips"]
+        >>> judged.evaluate_routing(rows, "WrongSkips", name="policy")["policy"]["WrongSkips"]
         25.0
     """
     return 100.0 * (view.skipped & view.needed).astype(np.float64)
@@ -392,14 +392,14 @@ WrongSkips = Measure(
     "WrongSkips",
     wrong_skips,
     title="Retrievals that were wrongly skipped, in percent of all queries.",
-    family="gating",
+    family="skipping",
     unit="%",
     bounds=(0.0, 100.0),
     higher_is_better=False,
 )
 
 
-def quality_lost(view: GateView) -> Floats:
+def quality_lost(view: SkipView) -> Floats:
     r"""Return what each wrong skip cost: the quality with retrieval less that without; 0 for all other queries.
 
     $$\mathrm{QualityLost} = \frac{1}{|Q|} \sum_{q\, \in\, \mathrm{skipped} \cap \mathrm{needed}} m_q(\mathrm{retrieve}) - m_q(\mathrm{skip})$$
@@ -416,7 +416,7 @@ def quality_lost(view: GateView) -> Floats:
         ...     {"query": "q1", "retrieved": False, "quality_retrieved": 0.5, "quality_skipped": 0.5},
         ...     {"query": "q2", "retrieved": False, "quality_retrieved": 0.75, "quality_skipped": 0.25},
         ... ]
-        >>> judged.evaluate_routing(rows, "QualityLost", name="gate")["gate"].mean()
+        >>> judged.evaluate_routing(rows, "QualityLost", name="policy")["policy"].mean()
         {'QualityLost': 0.25}
     """
     difference = view.retrieved_quality - view.skipped_quality
@@ -429,7 +429,7 @@ QualityLost = Measure(
     "QualityLost",
     quality_lost,
     title="The quality lost by wrong skips, as a mean over all queries.",
-    family="gating",
+    family="skipping",
     bounds=(-math.inf, math.inf),
     higher_is_better=False,
 )

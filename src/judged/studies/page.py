@@ -1,4 +1,4 @@
-"""Study: the best system, what it costs in time, times by stage, what routers, gates and rerankers were worth."""
+"""Study: the best system, what it costs in time, times by stage, what routers, skip policies and rerankers were worth."""
 
 from __future__ import annotations
 

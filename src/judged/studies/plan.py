@@ -170,8 +170,8 @@ def describe_stages(spec: SystemSpec) -> str:
     >>> describe_stages(SystemSpec(name="lexical", search="bm25"))
     'bm25'
     """
-    encoder, search, gate = spec.encoder_spec(), spec.search_spec(), spec.gate_spec()
-    parts = [] if gate is None else [f"gate {gate.type}"]
+    encoder, search, policy = spec.encoder_spec(), spec.search_spec(), spec.skip_spec()
+    parts = [] if policy is None else [f"skip {policy.type}"]
     if search is not None:
         store = getattr(search, "engine", search.type)
         parts += ([] if encoder is None else [encoder.type]) + [store]

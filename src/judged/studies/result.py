@@ -88,7 +88,7 @@ class Study(Result):
     """The systems compared, if there are two or more."""
     times: tuple[StageTimes, ...] = ()
     routing: tuple[RoutingReport, ...] = ()
-    """What routers, gates and rerankers were worth."""
+    """What routers, skip policies and rerankers were worth."""
     tunings: Mapping[str, FusionTuning] = field(default_factory=dict)
     """The tuned weights of fusions, by system."""
     notes: tuple[Note, ...] = ()

@@ -1,4 +1,4 @@
-"""Routers, gates and rerankers, scored by their decisions: measures with intervals, confusion matrix, shares."""
+"""Routers, skip policies and rerankers, scored by their decisions: measures with intervals, confusion matrix, shares."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from judged.stats.intervals import (
 )
 from judged.stats.outcome import Undefined
 from judged.studies.measures import RerankingView
-from judged.studies.tables import Choices, Decisions, GateDecisions, read_decisions
+from judged.studies.tables import Choices, Decisions, SkipDecisions, read_decisions
 from judged.wording import counted
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from judged.studies.tables import DecisionsLike
 
 RETRIEVE, SKIP = "retrieve", "skip"
-"""What a gate decides between."""
+"""What a skip policy decides between."""
 
 
 @worded
@@ -51,9 +51,9 @@ def evaluate_routing(
     level: float = 0.95,
     name: str | None = None,
 ) -> RoutingReport:
-    """Score the decisions of a router, a gate or a reranker; the columns say which it is.
+    """Score the decisions of a router, a skip policy or a reranker; the columns say which it is.
 
-    A router has `query`, `chosen` and `optimal`, or a quality of each expert (`quality:NAME`); a gate `query`,
+    A router has `query`, `chosen` and `optimal`, or a quality of each expert (`quality:NAME`); a skip policy `query`,
     `retrieved` and `needed`; a reranker `query`, `before` and `after`. A column `system` tells several apart. `quality`
     has the scores of every expert's run (`evaluate_many` by one measure): the best on a query is then the optimal one.
 
@@ -100,13 +100,13 @@ class Confusion:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RoutingReport(Result):
-    """The measures of a router, a gate or a reranker, with intervals, and where its decisions went."""
+    """The measures of a router, a skip policy or a reranker, with intervals, and where its decisions went."""
 
     kind: ClassVar[str] = "routing"
     detail: ClassVar[str] = "scores"
 
     subject: str
-    """`routing`, `gating` or `reranking`."""
+    """`routing`, `skipping` or `reranking`."""
     scored: Evaluations
     """The evaluation of each system, with intervals."""
     confusions: tuple[Confusion, ...] = ()
@@ -220,7 +220,7 @@ def _find_confusions(decisions: Decisions) -> Iterator[Confusion]:
     """Yield the confusion matrix of each system; rerankers have none."""
     if isinstance(decisions, Choices):
         labels, truth, chosen = decisions.experts, decisions.find_optimal(), decisions.chosen
-    elif isinstance(decisions, GateDecisions):
+    elif isinstance(decisions, SkipDecisions):
         labels = (RETRIEVE, SKIP)
         truth = tuple(RETRIEVE if flag else SKIP for flag in decisions.needed.tolist())
         chosen = tuple(RETRIEVE if flag else SKIP for flag in decisions.retrieved.tolist())

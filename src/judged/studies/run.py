@@ -157,13 +157,13 @@ def _save(system: System) -> None:
 
 
 def _ask(system: System, query: str, text: str, sample: int) -> Asked:
-    """Return the answer to a query with its times; where the gate skips it, also what it would have been."""
+    """Return the answer to a query with its times; where the skip policy skips it, also what it would have been."""
     clock = Clock()
     answer = system.answer(Query(query, text, clock, sample))
     times = clock.stop()
     anyway: Ranked | None = None
     if not answer.retrieved and sample == 0:
-        anyway = system.answer(Query(query, text, Clock(), sample=-1), gated=False).ranked
+        anyway = system.answer(Query(query, text, Clock(), sample=-1), skipping=False).ranked
     return Asked.record(query, sample, answer, times, anyway)
 
 

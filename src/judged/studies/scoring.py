@@ -23,7 +23,7 @@ from judged.studies.plan import PACKAGES, PlannedSystem, StudyInputs, describe_s
 from judged.studies.result import StageTimes, Study, SystemRecord
 from judged.studies.routing import RoutingReport, evaluate_routing
 from judged.studies.stages.clock import TOTAL
-from judged.studies.tables import Choices, GateDecisions, Reranking
+from judged.studies.tables import Choices, Reranking, SkipDecisions
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 from judged.tables.timings import Timings
@@ -202,14 +202,14 @@ def _compare(
 def _score_decisions(
     inputs: StudyInputs, answered: Sequence[_Answered], scored: Evaluations
 ) -> Iterator[RoutingReport]:
-    """Yield what routers, gates and rerankers were worth, by the first measure."""
+    """Yield what routers, skip policies and rerankers were worth, by the first measure."""
     shown = {one.planned.spec.name: one.name for one in answered}
     for one in answered:
         if one.planned.spec.router is not None:
             yield _score_router(inputs, one, scored, shown)
-    gated = [one for one in answered if one.planned.spec.gate is not None]
-    if gated:
-        yield evaluate_routing(_collect_gates(inputs, gated), level=inputs.spec.level)
+    skipping = [one for one in answered if one.planned.spec.skip is not None]
+    if skipping:
+        yield evaluate_routing(_collect_skips(inputs, skipping), level=inputs.spec.level)
     reranked = [one for one in answered if one.planned.spec.rerank_specs()]
     if reranked:
         yield evaluate_routing(_collect_reranking(inputs, reranked, scored), level=inputs.spec.level)
@@ -254,11 +254,12 @@ def _value_lists(
     return {name: one.scores.by_query(one.measures[0]) for name, one in found.items()}
 
 
-def _collect_gates(inputs: StudyInputs, gated: Sequence[_Answered]) -> GateDecisions:
-    """Return what gates decided; retrieval is needed where it finds something by the first measure."""
+def _collect_skips(inputs: StudyInputs, skipping: Sequence[_Answered]) -> SkipDecisions:
+    """Return what skip policies decided; retrieval is needed where it finds something by the first measure."""
     wanted = set(inputs.scored)
     asked = {
-        one.name: [found for found in one.planned.log.first_pass() if found.query in wanted] for one in gated
+        one.name: [found for found in one.planned.log.first_pass() if found.query in wanted]
+        for one in skipping
     }
     lists = {
         name: {each.query: each.anyway or (each.documents, each.scores) for each in found}
@@ -266,7 +267,7 @@ def _collect_gates(inputs: StudyInputs, gated: Sequence[_Answered]) -> GateDecis
     }
     values = _value_lists(inputs, lists)
     rows = [(name, each) for name, found in asked.items() for each in found]
-    return GateDecisions.from_columns(
+    return SkipDecisions.from_columns(
         [each.query for _, each in rows],
         [each.retrieved for _, each in rows],
         quality_retrieved=[values[name].get(each.query, 0.0) for name, each in rows],

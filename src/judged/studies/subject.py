@@ -7,7 +7,7 @@ SUBJECT = Subject(
     title="Studies",
     families={
         "routing": "judged.studies.family:ROUTING",
-        "gating": "judged.studies.family:GATING",
+        "skipping": "judged.studies.family:SKIPPING",
         "reranking": "judged.studies.family:RERANKING",
     },
     measures="judged.studies._index",
@@ -25,7 +25,8 @@ SUBJECT = Subject(
         ),
         "fuse": Command("judged.studies.commands.fuse:command", "Fuse runs into one, and tune the weights"),
         "routing": Command(
-            "judged.studies.commands.routing:command", "Score a router, a gate or a reranker by its decisions"
+            "judged.studies.commands.routing:command",
+            "Score a router, a skip policy or a reranker by its decisions",
         ),
         "demo": Command(
             "judged.studies.commands.demo:command",

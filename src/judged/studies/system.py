@@ -8,7 +8,7 @@ A system finds documents in one of five ways, and what follows is the same for a
     router      chooses among other systems, the experts
     base        the results of another system
 
-    gate ──▶ search | retriever | fuse | router | base ──▶ rerank, rerank, … ──▶ the first `depth`
+    skip policy ──▶ search | retriever | fuse | router | base ──▶ rerank, rerank, … ──▶ the first `depth`
 
 Systems that are part of others are run live, so that times are those of the whole.
 """
@@ -38,7 +38,7 @@ from judged.studies.stages.routers import Router, Routers
 from judged.studies.stages.searchers import SEARCHERS, Searchers
 from judged.studies.stages.searchers.index import VectorIndex
 from judged.studies.stages.searchers.searcher import SearchSpec
-from judged.studies.stages.skip_policies import GATES, Gate, Gates, GateSpec
+from judged.studies.stages.skip_policies import SKIP_POLICIES, SkipPolicies, SkipPolicy, SkipSpec
 from judged.studies.stages.stage import Query, Ranked, Reranker, Searcher, StageFailed, StageSpec, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
@@ -105,7 +105,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     fuse: FuseSpec | None = None
     router: Routers | None = None
     base: str | None = None
-    gate: str | Gates | None = None
+    skip: str | SkipPolicies | None = None
     rerank: str | Rerankers | tuple[str | Rerankers, ...] | None = None
     depth: int | None = None
     """How many documents it returns; by default the depth of the study."""
@@ -140,9 +140,9 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         found: SearchSpec | None = _expand(self.search, SEARCHERS, "searcher")
         return found
 
-    def gate_spec(self) -> GateSpec | None:
-        """Return the declaration of its gate."""
-        found: GateSpec | None = _expand(self.gate, GATES, "gate")
+    def skip_spec(self) -> SkipSpec | None:
+        """Return the declaration of its skip policy."""
+        found: SkipSpec | None = _expand(self.skip, SKIP_POLICIES, "skip policy")
         return found
 
     def rerank_specs(self) -> tuple[RerankSpec, ...]:
@@ -157,7 +157,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             "search": self.search_spec(),
             "retriever": self.retriever,
             "router": self.router,
-            "gate": self.gate_spec(),
+            "skip": self.skip_spec(),
         }
         return {
             **{name: stage.to_dict() for name, stage in stages.items() if stage is not None},
@@ -182,7 +182,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         stages: list[tuple[str, StageSpec | None]] = [
             ("search", self.search_spec()),
             ("router", self.router),
-            ("gate", self.gate_spec()),
+            ("skip", self.skip_spec()),
             *(("rerank", stage) for stage in self.rerank_specs()),
         ]
         for way, stage in stages:
@@ -236,7 +236,7 @@ class Answer:
     experts: tuple[str, ...] = ()
     """The experts in the router's order, best first: the first one answered."""
     retrieved: bool = True
-    """False if the gate skipped the query."""
+    """False if the skip policy skipped the query."""
 
 
 @dataclass(frozen=True)
@@ -262,8 +262,8 @@ class System:
     """What finds documents or chooses experts; a fusion and a base have none of their own."""
     rerankers: Sequence[tuple[str, Reranker]] = ()
     """The stage under which each is timed, and the reranker."""
-    gate: tuple[str, Gate] | None = None
-    """The stage under which it is timed, and the gate."""
+    skip: tuple[str, SkipPolicy] | None = None
+    """The stage under which it is timed, and the skip policy."""
     spaces: tuple[VectorSpace, ...] = ()
     """The vectors that its stages compare, its parts included."""
     untrained: bool = False
@@ -271,11 +271,11 @@ class System:
     seconds: float = 0.0
     """How long it took to build, its parts included, without the encoding of documents."""
 
-    def answer(self, query: Query, *, gated: bool = True) -> Answer:
-        """Return what the system finds for a query, timing every stage; without `gated`, the gate is passed over."""
-        if gated and self.gate is not None:
-            stage, gate = self.gate
-            if not self.time(stage, query, lambda: gate.decide(query)):
+    def answer(self, query: Query, *, skipping: bool = True) -> Answer:
+        """Return what the system finds for a query, timing every stage; without `skipping`, the skip policy is passed over."""
+        if skipping and self.skip is not None:
+            stage, policy = self.skip
+            if not self.time(stage, query, lambda: policy.decide(query)):
                 return Answer(Ranked(), retrieved=False)
         before, experts = self.find(query)
         ranked = before
@@ -289,7 +289,7 @@ class System:
         stages = (
             *own,
             self.source,
-            self.gate and self.gate[1],
+            self.skip and self.skip[1],
             *(reranker for _, reranker in self.rerankers),
         )
         found = [getattr(stage, "notes", None) for stage in stages]
@@ -343,10 +343,10 @@ class Systems:
         with _naming(spec.name, "encoder"):
             space = None if encoder is None else workshop.encode(encoder)
         started = perf_counter()
-        gate = spec.gate_spec()
-        if gate is not None:
-            with _naming(spec.name, gate.stage):
-                system.gate = (gate.stage, gate.build(workshop, space))
+        policy = spec.skip_spec()
+        if policy is not None:
+            with _naming(spec.name, policy.stage):
+                system.skip = (policy.stage, policy.build(workshop, space))
         for stage in spec.rerank_specs():
             with _naming(spec.name, stage.stage):
                 system.rerankers = (*system.rerankers, (stage.stage, stage.build(workshop, space)))

@@ -139,10 +139,10 @@ class Choices(_Rows):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GateDecisions(_Rows):
-    """A row for each query of a gate: whether it retrieved, and whether it had to."""
+class SkipDecisions(_Rows):
+    """A row for each query of a skip policy: whether it retrieved, and whether it had to."""
 
-    family: ClassVar[str] = "gating"
+    family: ClassVar[str] = "skipping"
 
     retrieved: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
     needed: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
@@ -162,14 +162,14 @@ class GateDecisions(_Rows):
         quality_retrieved: Column = None,
         quality_skipped: Column = None,
         system: Column = None,
-        name: str = "gate",
+        name: str = "policy",
         locate: Locate | None = None,
         problems: Problems | None = None,
-    ) -> GateDecisions:
+    ) -> SkipDecisions:
         """Return decisions of columns; without `needed`, retrieval is needed where it raises the quality.
 
-        >>> GateDecisions.from_columns(["q1", "q2"], [True, False], needed=[True, False])
-        GateDecisions(gate: 2 of gate)
+        >>> SkipDecisions.from_columns(["q1", "q2"], [True, False], needed=[True, False])
+        SkipDecisions(policy: 2 of policy)
         """
         found = Problems(name, locate or locate_row) if problems is None else problems
         queries, owners = _read_rows(query, system, name, found)
@@ -233,7 +233,7 @@ class Reranking(_Rows):
         return cls(queries, owners, name, (), *values)
 
 
-Decisions: TypeAlias = Choices | GateDecisions | Reranking
+Decisions: TypeAlias = Choices | SkipDecisions | Reranking
 
 
 def _read_rows(
@@ -289,7 +289,7 @@ DECISIONS = Schema(
     "decisions",
     (
         Field("query", QUERY_COLUMNS),
-        Field("system", ("system", "router", "gate", "reranker", "run", "variant"), required=False),
+        Field("system", ("system", "router", "policy", "gate", "reranker", "run", "variant"), required=False),
         Field("chosen", ("chosen", "choice", "route", "routed_to", "expert", "predicted"), required=False),
         Field("optimal", ("optimal", "optimal_expert", "best", "gold", "expected"), required=False),
         Field("before", ("before", "baseline", "original"), "value", required=False),
@@ -301,22 +301,22 @@ DECISIONS = Schema(
     open=True,
     error=Unusable,
 )
-"""Decisions of a router, a gate or a reranker. Of a gate, `retrieved` (or `skipped`) and `needed` are flags; of a router,
+"""Decisions of a router, a skip policy or a reranker. Of a skip policy, `retrieved` (or `skipped`) and `needed` are flags; of a router,
 `ranked` lists experts, and columns `quality:NAME` and `score:NAME` hold the quality and the score of an expert."""
 
 DecisionsLike: TypeAlias = Decisions | Frame
 
 
 def read_decisions(source: DecisionsLike, *, name: str | None = None) -> Decisions:
-    r"""Return the decisions of a router, a gate or a reranker, by the columns of a file, a data frame or rows.
+    r"""Return the decisions of a router, a skip policy or a reranker, by the columns of a file, a data frame or rows.
 
-    A router has `query`, `chosen` and `optimal` or a quality of each expert (`quality:NAME`); a gate `query`,
+    A router has `query`, `chosen` and `optimal` or a quality of each expert (`quality:NAME`); a skip policy `query`,
     `retrieved` and `needed`; a reranker `query`, `before` and `after`.
 
     >>> read_decisions(b"query,chosen,optimal\nq1,dense,bm25\n", name="router")
     Choices(router: 1 of router)
     """
-    if isinstance(source, Choices | GateDecisions | Reranking):
+    if isinstance(source, Choices | SkipDecisions | Reranking):
         return source if name is None else replace(source, name=name)
     table = read_table(source, DECISIONS, name=name)
     own = {field: table.columns[field] for field in ("query", "system") if field in table.columns}
@@ -335,13 +335,13 @@ def read_decisions(source: DecisionsLike, *, name: str | None = None) -> Decisio
     retrieved = _find_flags(columns, ("retrieved", "retrieve", "decision"), ("skipped", "skip"))
     if retrieved is None:
         message = "neither `chosen`, nor `retrieved`, nor `before` and `after` among them"
-        hint = "a router has query, chosen, optimal; a gate query, retrieved, needed; a reranker query, before, after"
+        hint = "a router has query, chosen, optimal; a skip policy query, retrieved, needed; a reranker query, before, after"
         problem = Problem.error("missing-column", "columns", message)
         raise Unusable(table.problems.subject, [problem], hint=hint)
     needed = _find_flags(
         columns, ("needed", "should_retrieve", "needs_retrieval", "retrieval_needed"), ("unneeded",)
     )
-    return GateDecisions.from_columns(
+    return SkipDecisions.from_columns(
         retrieved=retrieved,
         needed=needed,
         quality_retrieved=table.columns.get("quality_retrieved"),

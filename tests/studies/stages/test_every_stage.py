@@ -26,7 +26,7 @@ from judged.studies.stages.retrievers.retriever import RetrieveSpec
 from judged.studies.stages.routers import ROUTERS, Routers, RouteSpec
 from judged.studies.stages.searchers import SEARCHERS, Searchers
 from judged.studies.stages.searchers.searcher import SearchSpec
-from judged.studies.stages.skip_policies import GATES, Gates, GateSpec
+from judged.studies.stages.skip_policies import SKIP_POLICIES, SkipPolicies, SkipSpec
 from judged.studies.stages.stage import StageSpec
 from judged.studies.system import SystemSpec
 
@@ -36,7 +36,7 @@ FAMILIES: dict[str, tuple[Any, Any, type[StageSpec]]] = {
     "rerank": (RERANKERS, Rerankers, RerankSpec),
     "retriever": (RETRIEVERS, Retrievers, RetrieveSpec),
     "router": (ROUTERS, Routers, RouteSpec),
-    "gate": (GATES, Gates, GateSpec),
+    "skip": (SKIP_POLICIES, SkipPolicies, SkipSpec),
 }
 MEMBERS = [(family, name) for family, (members, _, _) in FAMILIES.items() for name in members]
 EVERY = pytest.mark.parametrize(("family", "name"), MEMBERS, ids=[f"{one} {other}" for one, other in MEMBERS])
@@ -54,9 +54,9 @@ LEAST: dict[tuple[str, str], dict[str, Any]] = {
     ("retriever", "elasticsearch"): {"url": "http://x.example/", "index": "i"},
     ("router", "centroids"): {"experts": ["a", "b"]},
     ("router", "function"): {"function": "module:name", "experts": ["a", "b"]},
-    ("gate", "pattern"): {"skip": "^hi"},
-    ("gate", "similarity"): {"retrieve": ["a"], "skip": ["b"]},
-    ("gate", "function"): {"function": "module:name"},
+    ("skip", "pattern"): {"skip": "^hi"},
+    ("skip", "similarity"): {"retrieve": ["a"], "skip": ["b"]},
+    ("skip", "function"): {"function": "module:name"},
 }
 """The settings that a stage needs at least; those that are not here need none."""
 SELF_EXPLANATORY = {

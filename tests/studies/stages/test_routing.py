@@ -1,4 +1,4 @@
-"""Routers, gates and rerankers: their measures by hand, by slow definitions, compared, gated and saved like any other."""
+"""Routers, skip policies and rerankers: their measures by hand, by slow definitions, compared, gated and saved like any other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from judged.result import load
 from judged.scoring.family import FAMILIES
 from judged.stats.intervals import ratio_interval
 from judged.studies.family import RoutingProtocol
-from judged.studies.tables import Choices, GateDecisions, Reranking, read_decisions
+from judged.studies.tables import Choices, Reranking, SkipDecisions, read_decisions
 
 CHOICES = """query,chosen,optimal,ranked,quality:dense,quality:bm25,quality:none
 q1,dense,dense,dense|bm25,0.9,0.2,0.0
@@ -134,13 +134,13 @@ def test_measures_of_routing_equal_their_definitions(rows: list[Any], cutoff: in
     assert -1e-12 <= found["Balance"] <= 1 + 1e-12
 
 
-# Gates.
+# SkipPolicies.
 
 
-def gate(skipped: list[int], needed: list[int]) -> GateDecisions:
-    """Return the decisions of a gate, with the quality that retrieval adds: 0.5 where it is needed."""
+def skips(skipped: list[int], needed: list[int]) -> SkipDecisions:
+    """Return the decisions of a skip policy, with the quality that retrieval adds: 0.5 where it is needed."""
     queries = [f"q{at}" for at in range(len(skipped))]
-    return GateDecisions.from_columns(
+    return SkipDecisions.from_columns(
         queries,
         [not one for one in skipped],
         needed=[bool(one) for one in needed],
@@ -150,12 +150,12 @@ def gate(skipped: list[int], needed: list[int]) -> GateDecisions:
 
 
 def test_always_skipping_has_the_highest_efficiency_and_is_shown_for_what_it_is() -> None:
-    """40 % against 35 % for a real gate on the same 20 queries, of which 12 need retrieval; precision tells them apart."""
+    """40 % against 35 % for a real policy on the same 20 queries, of which 12 need retrieval; precision tells them apart."""
     needed = [1] * 12 + [0] * 8
-    real = judged.evaluate(None, gate([0] * 12 + [1] * 7 + [0], needed))
-    always = judged.evaluate(None, gate([1] * 20, needed))
+    real = judged.evaluate(None, skips([0] * 12 + [1] * 7 + [0], needed))
+    always = judged.evaluate(None, skips([1] * 20, needed))
 
-    assert (real["GateEfficiency"], always["GateEfficiency"]) == (pytest.approx(35), pytest.approx(40))
+    assert (real["SkipEfficiency"], always["SkipEfficiency"]) == (pytest.approx(35), pytest.approx(40))
     assert (real["SkipPrecision"], always["SkipPrecision"]) == (1.0, 0.4)
     assert (real["SkipRecall"], always["SkipRecall"]) == (0.875, 1.0)
     assert (real["WrongSkips"], always["WrongSkips"]) == (0.0, pytest.approx(60))
@@ -164,8 +164,8 @@ def test_always_skipping_has_the_highest_efficiency_and_is_shown_for_what_it_is(
 
 def test_efficiency_is_never_alone() -> None:
     """Asked for by itself, it brings its companions."""
-    assert list(judged.evaluate(None, gate([1, 0], [0, 1]), "GateEfficiency").mean()) == [
-        "GateEfficiency",
+    assert list(judged.evaluate(None, skips([1, 0], [0, 1]), "SkipEfficiency").mean()) == [
+        "SkipEfficiency",
         "SkipPrecision",
         "SkipRecall",
         "WrongSkips",
@@ -179,9 +179,9 @@ def test_measures_of_gates_equal_their_definitions(rows: list[tuple[int, int]]) 
     skipped, needed = ([row[at] for row in rows] for at in (0, 1))
     right = sum(s and not n for s, n in rows)
     wrong = sum(s and n for s, n in rows)
-    found = judged.evaluate(None, gate(skipped, needed)).mean()
+    found = judged.evaluate(None, skips(skipped, needed)).mean()
     expected = {
-        "GateEfficiency": 100 * right / len(rows),
+        "SkipEfficiency": 100 * right / len(rows),
         "SkipPrecision": right / sum(skipped) if sum(skipped) else math.nan,
         "SkipRecall": right / (len(rows) - sum(needed)) if len(rows) > sum(needed) else math.nan,
         "WrongSkips": 100 * wrong / len(rows),
@@ -199,7 +199,7 @@ def test_need_follows_from_the_qualities() -> None:
             {"query": "q2", "skipped": "no", "quality_with": 0.5, "quality_without": 0.5},
         ]
     )
-    assert isinstance(found, GateDecisions)
+    assert isinstance(found, SkipDecisions)
 
     assert found.retrieved.tolist() == [False, True]
     assert found.needed.tolist() == [True, False]
@@ -263,7 +263,7 @@ def test_every_kind_of_report_is_saved_and_loaded(tmp_path: Path) -> None:
     """With intervals, confusion matrices and notes."""
     for name, source in (
         ("routing", SEVERAL),
-        ("gating", gate([1, 0, 1], [0, 1, 1])),
+        ("skipping", skips([1, 0, 1], [0, 1, 1])),
         ("reranking", Reranking.from_columns(["q1", "q2"], [0.5, 0.25], [0.75, 0.5])),
     ):
         report = judged.evaluate_routing(source)
@@ -318,21 +318,21 @@ def test_tables_and_measures_of_other_kinds_are_refused() -> None:
     """Each family has its own."""
     with pytest.raises(WrongKind, match="expected choices of a router to add qualities to"):
         judged.evaluate_routing(
-            gate([1], [0]), quality=judged.evaluate_many({"q": {"a": 1}}, {"x": {"q": {"a": 1.0}}}, "RR")
+            skips([1], [0]), quality=judged.evaluate_many({"q": {"a": 1}}, {"x": {"q": {"a": 1.0}}}, "RR")
         )
-    with pytest.raises(UnknownName, match="GateEfficiency"):
-        judged.evaluate(None, Choices.from_columns(["q"], ["a"], optimal=["a"]), "GateEfficiency")
+    with pytest.raises(UnknownName, match="SkipEfficiency"):
+        judged.evaluate(None, Choices.from_columns(["q"], ["a"], optimal=["a"]), "SkipEfficiency")
     with pytest.raises(WrongKind, match="expected choices"):
-        judged.evaluate(None, gate([1], [0]), protocol=RoutingProtocol())
+        judged.evaluate(None, skips([1], [0]), protocol=RoutingProtocol())
     with pytest.raises(JudgedError):
-        judged.evaluate_routing(gate([1], [0]), "nDCG@10")
+        judged.evaluate_routing(skips([1], [0]), "nDCG@10")
 
 
 def test_no_measure_is_without_a_definition() -> None:
     """Those above, and the improvement, which is defined by hand."""
-    found = {name for family in ("routing", "gating", "reranking") for name in FAMILIES[family].measures}
+    found = {name for family in ("routing", "skipping", "reranking") for name in FAMILIES[family].measures}
 
     assert found == {
         *("Accuracy", "Regret", "Quality", "Entropy", "Balance"),
-        *("GateEfficiency", "SkipPrecision", "SkipRecall", "WrongSkips", "QualityLost", "Improvement"),
+        *("SkipEfficiency", "SkipPrecision", "SkipRecall", "WrongSkips", "QualityLost", "Improvement"),
     }

@@ -34,7 +34,7 @@ class Random:
 
 def lengths(query, texts): return [len(text) for text in texts]
 def no_stop_word(text): return text != "stop"
-def broken_gate(text): raise OSError("jammed")
+def broken_policy(text): raise OSError("jammed")
 def broken_reranker(query, texts): raise OSError("out of order")
 def choose(text): return "words" if "fell" in text else "letters"
 
@@ -146,9 +146,9 @@ def test_every_fusion_is_that_of_runs(settings: dict[str, Any], tmp_path: Path) 
     assert live == pytest.approx(read_run(judged.fuse(parts, **options, **settings.get("parameters", {}))))
 
 
-def test_a_gate_skips_and_is_passed_over_on_demand(tmp_path: Path) -> None:
-    """A query that is skipped has no results, and its time is the gate's."""
-    spec = msgspec.convert({**WORDS_SYSTEM, "gate": {"type": "words", "fewest": 2}}, SystemSpec)
+def test_a_skip_policy_skips_and_is_passed_over_on_demand(tmp_path: Path) -> None:
+    """A query that is skipped has no results, and its time is the policy's."""
+    spec = msgspec.convert({**WORDS_SYSTEM, "skip": {"type": "words", "fewest": 2}}, SystemSpec)
     systems = Systems({"words": spec}, make_workshop(tmp_path), depth=5)
     system = systems.build("words")
     query = Query("q", "cat")
@@ -156,8 +156,8 @@ def test_a_gate_skips_and_is_passed_over_on_demand(tmp_path: Path) -> None:
 
     assert not skipped.retrieved
     assert skipped.ranked == Ranked()
-    assert set(query.clock.stop()) == {"gating", "total"}
-    assert system.answer(Query("q", "cat"), gated=False).ranked.documents == ("d0", "d1")
+    assert set(query.clock.stop()) == {"skipping", "total"}
+    assert system.answer(Query("q", "cat"), skipping=False).ranked.documents == ("d0", "d1")
     assert system.answer(Query("q", "cat mat")).retrieved
 
 
@@ -236,10 +236,10 @@ def test_stages_of_a_system_add_up_to_its_total(tmp_path: Path) -> None:
 
 
 def test_a_query_is_encoded_once_for_all_stages_of_a_system(tmp_path: Path) -> None:
-    """The search, the router, the gate and the reranker share its vector."""
+    """The search, the router, the skip policy and the reranker share its vector."""
     system = {
         **LETTERS_SYSTEM,
-        "gate": {"type": "similarity", "retrieve": ["cats"], "skip": ["xylophone"]},
+        "skip": {"type": "similarity", "retrieve": ["cats"], "skip": ["xylophone"]},
         "rerank": {"type": "mmr", "relevance": "similarity"},
     }
     specs = msgspec.convert([system], list[SystemSpec])
@@ -254,17 +254,17 @@ def test_encoders_of_stages_count_among_those_of_the_system(tmp_path: Path) -> N
     """Their vectors are saved with the others, and an untrained one makes the system untrained."""
     untrained = {"type": "function", "function": "own_systems:Random"}
     base = {"name": "diverse", "base": "words", "rerank": {"type": "mmr", "encoder": untrained}}
-    gated = {
-        "name": "gated",
+    skipping = {
+        "name": "skipping",
         "search": "bm25",
-        "gate": {"type": "similarity", "retrieve": ["cat"], "skip": ["pie"], "encoder": untrained},
+        "skip": {"type": "similarity", "retrieve": ["cat"], "skip": ["pie"], "encoder": untrained},
     }
-    fused = {"name": "fused", "fuse": {"of": ["words", "gated"]}}
-    specs = msgspec.convert([WORDS_SYSTEM, base, gated, fused], list[SystemSpec])
+    fused = {"name": "fused", "fuse": {"of": ["words", "skipping"]}}
+    specs = msgspec.convert([WORDS_SYSTEM, base, skipping, fused], list[SystemSpec])
     systems = Systems({spec.name: spec for spec in specs}, make_workshop(tmp_path), depth=5)
 
     assert not systems.build("words").untrained
-    for name in ("diverse", "gated", "fused"):
+    for name in ("diverse", "skipping", "fused"):
         assert systems.build(name).untrained
         assert len(systems.build(name).spaces) == 1
 
@@ -316,7 +316,11 @@ def test_notes_of_all_stages_are_those_of_the_system(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "stage", "message"),
     [
-        ({"gate": {"type": "function", "function": "own_systems:broken_gate"}}, "gating", "OSError: jammed"),
+        (
+            {"skip": {"type": "function", "function": "own_systems:broken_policy"}},
+            "skipping",
+            "OSError: jammed",
+        ),
         (
             {"rerank": {"type": "function", "function": "own_systems:broken_reranker", "stage": "second"}},
             "second",
@@ -357,8 +361,8 @@ def test_a_stage_that_fails_names_system_stage_and_query(
             "cannot be imported",
         ),
         (
-            {"search": "bm25", "gate": {"type": "function", "function": "no_such:x"}},
-            "gating",
+            {"search": "bm25", "skip": {"type": "function", "function": "no_such:x"}},
+            "skipping",
             "cannot be imported",
         ),
         (
@@ -388,14 +392,14 @@ def test_a_stage_that_cannot_be_built_names_system_and_stage(
         ({"search": "bm25", "rerank": "mmr"}, "`rerank` is `mmr`, which compares vectors"),
         ({"search": "bm25", "rerank": ["mmr"]}, "`rerank` is `mmr`, which compares vectors"),
         (
-            {"search": "bm25", "gate": {"type": "similarity", "retrieve": ["a"], "skip": ["b"]}},
-            "`gate` is `similarity`, which compares vectors",
+            {"search": "bm25", "skip": {"type": "similarity", "retrieve": ["a"], "skip": ["b"]}},
+            "`skip` is `similarity`, which compares vectors",
         ),
         ({"router": {"type": "centroids", "experts": ["a", "b"]}}, "`router` is `centroids`, which compares"),
         ({"search": "exact", "encoder": "byte5"}, "no encoder is called `byte5`"),
         ({"search": "exact", "encoder": "model2vec"}, "`model2vec` needs settings"),
         ({"search": "bm25", "rerank": "llms"}, "no reranker is called `llms`"),
-        ({"search": "bm25", "gate": "word"}, "no gate is called `word`"),
+        ({"search": "bm25", "skip": "word"}, "no skip policy is called `word`"),
         ({"search": "bm25", "depth": 0}, "`depth` is 0"),
         ({"fuse": {"of": ["a"]}}, "expected two or more different systems"),
         ({"fuse": {"of": ["a", "a"]}}, "expected two or more different systems"),
@@ -416,7 +420,7 @@ def test_settings_that_contradict_each_other_are_refused_early(system: dict[str,
 def test_a_stage_may_be_named_by_its_type_alone() -> None:
     """Wherever it needs no settings; a list of rerankers too. The settings are those of the long form."""
     short = msgspec.convert(
-        {"name": "x", "search": "exact", "encoder": "wordllama", "gate": "words", "rerank": ["mmr"]},
+        {"name": "x", "search": "exact", "encoder": "wordllama", "skip": "words", "rerank": ["mmr"]},
         SystemSpec,
     )
     long = msgspec.convert(
@@ -424,7 +428,7 @@ def test_a_stage_may_be_named_by_its_type_alone() -> None:
             "name": "x",
             "search": {"type": "index", "engine": "exact"},
             "encoder": {"type": "wordllama"},
-            "gate": {"type": "words"},
+            "skip": {"type": "words"},
             "rerank": {"type": "mmr"},
         },
         SystemSpec,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from judged.agents.commands.trace_options import trace_options
+from judged.agents.commands.trace_options import TraceOptions
+from judged.cli.command import Command, flag, options
 from judged.cli.inputs import InputPath
 from judged.wording import counted, to_message
 
@@ -26,11 +28,17 @@ Examples:
 """
 
 
-@click.command("inspect", epilog=EXAMPLES)
+@dataclass(frozen=True, kw_only=True)
+class InspectOptions(TraceOptions):
+    """How traces are read, and the summary is printed."""
+
+    as_json: bool = flag("--json", "Print one JSON object, for programs.")
+
+
+@click.command("inspect", cls=Command, epilog=EXAMPLES)
 @click.argument("file", type=InputPath())
-@trace_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
-def inspect(*, file: str, as_json: bool, **how: Any) -> None:
+@options("options", InspectOptions)
+def inspect(*, file: str, options: InspectOptions) -> None:
     """Summarise what is read from the traces in FILE, a file or a folder.
 
     Show their format, how many sessions, turns, iterations and searches they have, which tools were taken as searches,
@@ -39,8 +47,8 @@ def inspect(*, file: str, as_json: bool, **how: Any) -> None:
     """
     from judged.agents.traces.summary import summarise
 
-    summary = summarise(file, **how)
-    click.echo(_json(summary) if as_json else to_message("\n".join(_report(summary))), nl=False)
+    summary = summarise(file, **options.to_dict())
+    click.echo(_json(summary) if options.as_json else to_message("\n".join(_report(summary))), nl=False)
     if summary.refused is not None:
         raise summary.refused
 
@@ -155,6 +163,3 @@ def _short(text: str) -> str:
 
     flat = format_value(" ".join(text.split()))
     return flat if len(flat) <= WIDE else flat[: WIDE - 1] + "…"
-
-
-command = inspect  # of the group `judged sessions`, which is the one in the table of commands

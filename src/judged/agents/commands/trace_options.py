@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-F = TypeVar("F", bound=Callable[..., object])
+from judged.cli.command import flag, option
+
+if TYPE_CHECKING:
+    from judged.agents.traces import TurnChoice
+
+TRACES = "Traces"
+"""Heading of these options in help."""
 
 
-def trace_options(command: F) -> F:
-    """Add the options `--trace-format`, `--tools`, `--turn` and `--lenient`, named as the arguments of the readers."""
-    for option in reversed(
-        [
-            click.option(
-                "--trace-format",
-                "format",
-                metavar="NAME",
-                help="Trace format; detected by default.",
-            ),
-            click.option(
-                "--tools",
-                metavar="FILE",
-                type=click.Path(dir_okay=False),
-                help="YAML or JSON file that names the search tools, and where their queries and results are.",
-            ),
-            click.option(
-                "--turn",
-                type=click.Choice(["last", "last-with-search"]),
-                default="last",
-                show_default=True,
-                help="Which turn of a conversation counts.",
-            ),
-            click.option("--lenient", is_flag=True, help="Leave out malformed parts, and count them."),
-        ]
-    ):
-        command = option(command)
-    return command
+@dataclass(frozen=True, kw_only=True)
+class TraceOptions:
+    """How traces are read."""
+
+    trace_format: str | None = option("--trace-format NAME", "Trace format; detected by default.")
+    tools: str | None = option(
+        "--tools FILE",
+        "YAML or JSON file that names the search tools, and where their queries and results are.",
+        type=click.Path(dir_okay=False),
+    )
+    turn: TurnChoice = option(
+        "--turn [last|last-with-search]", "Which turn of a conversation counts.", default="last"
+    )
+    lenient: bool = flag("--lenient", "Leave out malformed parts, and count them.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the arguments of the readers."""
+        return {
+            "format": self.trace_format,
+            "tools": self.tools,
+            "turn": self.turn,
+            "lenient": self.lenient,
+        }

@@ -1,28 +1,31 @@
-"""What `judged view` shows of traces: their sessions, scored anew when a file changes."""
+"""What `judged view` shows of traces: their sessions, scored again when a file changes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from judged.agents.analysis import curve, curve_measures, session_totals
-from judged.agents.commands.sessions import choose_measures
-from judged.agents.compare import compare_systems
-from judged.agents.evaluate import evaluate_sessions
-from judged.agents.protocol import WITHOUT_GAINS
-from judged.agents.result import SessionReport
+from judged.agents.commands.sessions import SessionOptions, make_report
 from judged.agents.traces.open import open_traces
 from judged.agents.traces.read import detect
 from judged.cli.viewing import ViewOptions
 from judged.errors import JudgedError
-from judged.result import Result, observe_files
+from judged.result import Result
 
 
 def view_traces(named: Sequence[tuple[str | None, str]], options: ViewOptions) -> Callable[[], Result] | None:
-    """Return what scores the sessions of traces; None if the first input is not a trace."""
-    return partial(_evaluate, named, options) if _is_trace(Path(named[0][1])) else None
+    """Return what scores the sessions of traces, with their curves; None if the first input is not a trace."""
+    if not _is_trace(Path(named[0][1])):
+        return None
+    shown = SessionOptions(
+        measures=options.measures,
+        labels=options.labels,
+        baselines=options.baselines,
+        curve=True,
+        explain=True,
+    )
+    return partial(make_report, list(named), options.settings, shown, {"explain": True}, quiet=True)
 
 
 def _is_trace(path: Path) -> bool:
@@ -32,27 +35,3 @@ def _is_trace(path: Path) -> bool:
         return trace is not None and not trace.is_empty() and bool(detect(trace))
     except (JudgedError, OSError):
         return False
-
-
-def _evaluate(named: Sequence[tuple[str | None, str]], options: ViewOptions) -> Result:
-    """Return the scores of sessions, with their curves, and the comparison with a baseline if one is named."""
-    shared = dict.fromkeys(("good", "discount", "beyond"))
-    measures = choose_measures({"measures": options.measures, **shared})
-    files = [("trace", path) for _, path in named] + ([("labels", options.labels)] if options.labels else [])
-    inputs = observe_files(files)
-    evaluation = evaluate_sessions(named, measures, labels=options.labels, explain=True)
-    if not session_totals(evaluation).labelled and not options.measures:
-        evaluation = evaluation.measure(WITHOUT_GAINS)
-    level, baselines = options.settings.level, options.baselines
-    return SessionReport(
-        evaluation,
-        replace(evaluation.provenance, inputs=inputs),
-        curves=tuple(
-            curve(system, measure, level=level)
-            for system in evaluation.systems.values()
-            for measure in curve_measures(evaluation.measures)
-        ),
-        comparison=compare_systems(evaluation, baseline=baselines, settings=options.settings)
-        if baselines
-        else None,
-    )

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import click
 
 from judged.blocks import Display
+from judged.cli.command import Command, option, options
 from judged.cli.inputs import InputPath, check_standard_input, named_runs, split_name
-from judged.cli.options import measure_option, output_options, protocol_options
+from judged.cli.options import (
+    INPUTS,
+    ProfileChoice,
+    level_option,
+    measure_option,
+    output_options,
+    profile_options,
+    resamples_option,
+    seed_option,
+)
 from judged.cli.output import OutputOptions, emit
 from judged.cli.progress import Progress
-
-if TYPE_CHECKING:
-    from judged.profiles.profile import Profile
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "html", "parquet")
 DEFAULT_MEASURE = "nDCG@10"
@@ -32,65 +37,51 @@ Examples:
 """
 
 
-@click.command("agreement", epilog=EXAMPLES)
+@dataclass(frozen=True, kw_only=True)
+class AgreementOptions:
+    """What is compared with human grades, and how."""
+
+    judges: tuple[str, ...] = option(
+        "--judge [NAME=]FILE",
+        "Labels or grades of a further judge; may be repeated.",
+        section=INPUTS,
+        multiple=True,
+        type=InputPath(named=True),
+    )
+    traces: tuple[str, ...] = option(
+        "--sessions [NAME=]TRACE",
+        "Rank the systems of these traces, in place of RUNs; may be repeated.",
+        multiple=True,
+        type=InputPath(named=True),
+    )
+    measures: tuple[str, ...] = measure_option(
+        f"Measures that rank systems.  [default: {DEFAULT_MEASURE}; with --sessions {SESSION_MEASURES}]",
+        needs=RANKED,
+    )
+    threshold: float = option(
+        "--threshold GRADE", "The lowest grade of a good result.", type=float, default=2
+    )
+    by: str | None = option("--by [task]", "Also show κ of each task.")
+    level: float = level_option()
+    resamples: int = resamples_option()
+    seed: int = seed_option()
+
+
+@click.command("agreement", cls=Command, epilog=EXAMPLES)
 @click.argument("labels", type=InputPath())
 @click.argument("human", type=InputPath())
 @click.argument("runs", metavar="[RUN]...", nargs=-1, type=InputPath(named=True))
-@click.option(
-    "--judge",
-    "judges",
-    multiple=True,
-    metavar="[NAME=]FILE",
-    type=InputPath(named=True),
-    help="Labels or grades of a further judge; may be repeated.",
-)
-@click.option(
-    "--sessions",
-    "traces",
-    multiple=True,
-    metavar="[NAME=]TRACE",
-    type=InputPath(named=True),
-    help="Rank the systems of these traces, in place of RUNs; may be repeated.",
-)
-@measure_option(
-    f"Measures that rank systems.  [default: {DEFAULT_MEASURE}; with --sessions {SESSION_MEASURES}]",
-    needs=RANKED,
-)
-@click.option(
-    "--threshold",
-    type=float,
-    default=2,
-    show_default=True,
-    metavar="GRADE",
-    help="The lowest grade of a good result.",
-)
-@click.option("--by", type=click.Choice(["task"]), help="Also show κ of each task.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(1, 10_000_000),
-    default=10_000,
-    show_default=True,
-    help="Number of bootstrap samples of tasks for the interval of κ.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+@options("options", AgreementOptions)
 @output_options(FORMATS, note=" (.svg, .png and .pdf draw the confusion of grades)")
-@partial(protocol_options, needs=RANKED)
+@profile_options(needs=RANKED)
 def command(
     *,
     labels: str,
     human: str,
     runs: tuple[str, ...],
-    judges: tuple[str, ...],
-    traces: tuple[str, ...],
-    measures: tuple[str, ...],
-    threshold: float,
-    by: str | None,
-    level: float,
-    resamples: int,
-    seed: int,
+    options: AgreementOptions,
     output: OutputOptions,
-    profile: Profile,
+    profile: ProfileChoice,
 ) -> None:
     """Compare LABELS with the grades that people gave to the same results, in HUMAN.
 
@@ -98,34 +89,33 @@ def command(
     the mean human grade and the rate of good results from both (PPI++). With RUNs, or traces of agents, it also shows
     whether both rank them alike. LABELS and HUMAN are labels (JSONL, CSV) or judgments in any format.
     """
+    from judged.labels.agreement.api import agreement
+
     output.check(pictures=True)
+    traces, measures, chosen = options.traces, options.measures, profile.to_profile()
     if runs and traces:
         msg = "RUNs and --sessions cannot be combined: one set of measures ranks one kind of system"
         raise click.UsageError(msg)
-    further = {judge.name: judge.path for judge in named_runs(judges)}
+    further = {judge.name: judge.path for judge in named_runs(options.judges)}
     ranked = {run.name: run.path for run in named_runs(runs)}
     check_standard_input([labels, human, *further.values(), *ranked.values()])
-    from judged.labels.agreement.api import agreement
-    from judged.measures.parse import split_measures
-
-    named = [name for text in measures for name in split_measures(text)]
     with Progress("Comparing labels", enabled=not output.quiet):
-        found = agreement(
+        result = agreement(
             labels,
             human,
             judges=further,
             runs=ranked,
-            measures=named or profile.default_measures or [DEFAULT_MEASURE],
-            protocol=profile,
-            threshold=threshold,
-            level=level,
-            resamples=resamples,
-            seed=seed,
+            measures=measures or chosen.default_measures or [DEFAULT_MEASURE],
+            protocol=chosen,
+            threshold=options.threshold,
+            level=options.level,
+            resamples=options.resamples,
+            seed=options.seed,
         )
         if traces:
             from judged.labels.agreement.system_order import rank_sessions
 
             sources = [split_name(trace) for trace in traces]
-            systems = rank_sessions(sources, labels, human, named or SESSION_MEASURES.split())
-            found = replace(found, systems=systems)
-    emit(found, output, display=Display(per_query=by == "task"))
+            systems = rank_sessions(sources, labels, human, list(measures) or SESSION_MEASURES.split())
+            result = replace(result, systems=systems)
+    emit(result, output, display=Display(per_query=options.by == "task"))

@@ -8,13 +8,24 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judged.cli.command import COUNT, Command, flag, option, options
 from judged.cli.inputs import refuse_inputs
-from judged.cli.output import print_line, print_notes
+from judged.cli.options import INPUT_FILE, seed_option
+from judged.cli.output import (
+    OUTPUT,
+    OUTPUT_FILE,
+    file_option,
+    force_option,
+    print_line,
+    print_notes,
+    quiet_option,
+)
 from judged.cli.progress import Progress
 from judged.errors import JudgedError
-from judged.labels.commands.pool_options import INPUT, OUTPUT, PoolInputs, pool_options
+from judged.labels.commands.pool_options import LABEL_FORMATS, PoolOptions, pool_options
 
 if TYPE_CHECKING:
+    from judged.agents.commands.trace_options import TraceOptions
     from judged.labels.pool import Pool
     from judged.labels.prompt import Labeller
     from judged.labels.result import Labelling
@@ -23,43 +34,146 @@ if TYPE_CHECKING:
 
 INCOMPLETE = 4
 """Exit code if results are left without a label."""
-SIMILARITY = "--similarity"
-SAMPLE = "--sample"
+SUBCOMMANDS = {
+    "--sample": "judged.labels.commands.sample:sample",
+    "--similarity": "judged.labels.commands.similarity:similar",
+}
+"""Commands that need no endpoint, called by an option."""
 EXAMPLES = """\b
 Examples:
   judged label traces.jsonl --endpoint http://localhost:8000/v1 --model qwen3 -o labels.jsonl
-  judged label bm25.run --queries queries.tsv --docs corpus.jsonl.gz --depth 20 \\
+  judged label bm25.run --queries queries.tsv --documents corpus.jsonl.gz --depth 20 \\
       --model gpt-5-mini --price-in 0.25 --price-out 2 --dry-run
-  judged label bm25.run --queries queries.tsv --docs corpus.jsonl --judged qrels.txt \\
+  judged label bm25.run --queries queries.tsv --documents corpus.jsonl --judged qrels.txt \\
       --endpoint https://api.openai.com/v1 --model gpt-5-mini -o qrels.new.txt
 """
 
 
-class Command(click.Command):
-    """`judged label`; with `--similarity` or `--sample`, which need no endpoint, another command."""
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """The model, its prompt, and everything else that decides its answers."""
 
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
-    ) -> click.Context:
-        """Return the context of this command, or of the one without a language model."""
-        if any(word == SAMPLE or word.startswith(f"{SAMPLE}=") for word in args):
-            from judged.labels.commands.sample import sample
+    endpoint: str = option(
+        "--endpoint URL",
+        "Address of a server that speaks OpenAI's protocol.  [default: $OPENAI_BASE_URL]",
+        default="",
+    )
+    model: str = option("--model NAME", "Name of the model at the endpoint.", required=True)
+    key_variable: str | None = option(
+        "--key-variable NAME", "Environment variable with the API key.  [default: OPENAI_API_KEY]"
+    )
+    prompt: Path | None = option("--prompt FILE", "Your own prompt, in YAML.", type=INPUT_FILE)
+    structure: Structure | None = option(
+        "--structure [json_schema|json_object|text]",
+        "How the form of answers is enforced.  [default: the strictest that the endpoint supports]",
+    )
+    temperature: float = option(
+        "--temperature", "Sampling temperature; a negative one leaves it to the endpoint.", default=0.0
+    )
+    seed: int | None = seed_option(default=None, type=int)
+    max_tokens: int = option("--max-tokens N", "Maximum length of an answer.", type=COUNT, default=512)
+    text_limit: int = option(
+        "--text-limit N", "Number of characters of a text that the model reads.", type=COUNT, default=20_000
+    )
+    logprobs: bool = flag("--logprobs", "Record the probability of legal grades, and warn if it is low.")
 
-            return sample.make_context(f"{info_name} {SAMPLE}", args, parent, **extra)
-        if SIMILARITY not in args:
-            return super().make_context(info_name, args, parent, **extra)
-        from judged.labels.commands.similarity import similar
+    def to_labeller(self) -> Labeller:
+        """Return the model with its settings; raise an error for a prompt that cannot be used."""
+        from judged.labels.prompt import Labeller, read_prompt
 
-        return similar.make_context(f"{info_name} {SIMILARITY}", args, parent, **extra)
+        return Labeller(
+            self.model,
+            read_prompt(self.prompt),
+            temperature=None if self.temperature < 0 else self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            structure=self.structure,
+            text_limit=self.text_limit,
+            logprobs=self.logprobs,
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
+@dataclass(frozen=True, kw_only=True)
+class RequestOptions:
+    """How many requests are sent, how fast and how often."""
+
+    concurrency: int = option(
+        "--concurrency N", "Maximum number of simultaneous requests.", type=COUNT, default=8
+    )
+    rate: float | None = option(
+        "--rate N", "Maximum number of requests per minute.", type=click.FloatRange(min=0, min_open=True)
+    )
+    timeout: float = option(
+        "--timeout SECONDS",
+        "Time to wait for an answer.",
+        type=click.FloatRange(min=0, min_open=True),
+        default=60.0,
+    )
+    attempts: int = option(
+        "--attempts N", "How often to send a request before it counts as failed.", type=COUNT, default=6
+    )
+    reasks: int = option(
+        "--reasks N",
+        "How often to ask again if an answer states no grade.",
+        type=click.IntRange(min=0),
+        default=1,
+    )
+
+    def to_endpoint(self, model: ModelOptions) -> Endpoint:
+        """Return the endpoint and how it may be used; raise an error if there is no address."""
+        from judged.net.llm import Endpoint
+        from judged.net.retry import RetryPolicy
+
+        return Endpoint(
+            model.endpoint,
+            key_variable=model.key_variable,
+            concurrency=self.concurrency,
+            rate=self.rate,
+            timeout=self.timeout,
+            retries=RetryPolicy(self.attempts, self.reasks),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostOptions:
+    """What labels may cost."""
+
+    dry_run: bool = flag("--dry-run", "Print an estimate of requests, tokens, cost and time; send nothing.")
+    price_in: float | None = option(
+        "--price-in X", "Price of a million tokens read.", type=click.FloatRange(min=0)
+    )
+    price_out: float | None = option(
+        "--price-out X", "Price of a million tokens written.", type=click.FloatRange(min=0)
+    )
+    budget: float | None = option(
+        "--budget X",
+        "Stop before the total cost of all answers exceeds this.",
+        type=click.FloatRange(min=0, min_open=True),
+    )
+
+    @property
+    def prices(self) -> Prices | None:
+        """The prices; None if none is given."""
+        from judged.net.budget import Prices
+
+        unpriced = self.price_in is None and self.price_out is None
+        return None if unpriced else Prices(self.price_in or 0.0, self.price_out or 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
     """Where labels, failures and answers are written."""
 
-    output: Path | None
-    failures: Path | None
-    given_cache: Path | None
+    output: Path | None = file_option(LABEL_FORMATS)
+    failures: Path | None = option(
+        "--failures FILE", "File for failures and their raw answers, as JSONL.", type=OUTPUT_FILE
+    )
+    given_cache: Path | None = option(
+        "--cache FILE", "File that stores all answers.  [default: OUTPUT.cache.sqlite]", type=OUTPUT_FILE
+    )
+    retry_failed: bool = flag("--retry-failed", "Ask again if the answer in an earlier job stated no grade.")
+    force: bool = force_option()
+    quiet: bool = quiet_option()
 
     @property
     def cache(self) -> Path | None:
@@ -68,230 +182,62 @@ class _Files:
             return self.given_cache
         return self.output.with_name(f"{self.output.name}.cache.sqlite")
 
+    def check(self) -> None:
+        """Refuse a job whose labels have no place, or would overwrite other files."""
+        output, cache = self.output, self.cache
+        if output is None or cache is None:
+            msg = "no file is given for the labels: `-o FILE`, or `--dry-run`"
+            raise click.UsageError(msg)
+        if str(output) == "-" and self.given_cache is None:
+            msg = "labels on standard output need a file for the answers: `--cache FILE`"
+            raise click.UsageError(msg)
+        if output.is_file() and not cache.exists() and not self.force:
+            msg = f"{output} exists already and is not from an earlier job: {cache} does not exist"
+            raise JudgedError(msg, hint="`--force` overwrites it")
+        written = list(filter(None, (output, cache, self.failures)))
+        for path in written:
+            if not path.absolute().parent.is_dir():
+                msg = f"the folder of {path} does not exist"
+                raise JudgedError(msg)
+        refuse_inputs(written)
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """What is labelled, by whom, at what price, and where it is written."""
 
-    pool: Pool
-    labeller: Labeller
-    files: _Files
-    prices: Prices | None
-    retry_failed: bool
-    quiet: bool
-
-
-@click.command("label", cls=Command, epilog=EXAMPLES)
-@pool_options
-@click.option("--judged", type=INPUT, metavar="FILE", help="Judgments or labels of results to leave out.")
-@click.option("--relabel", is_flag=True, help="Also label results that have a gain in the trace.")
-@click.option(
-    "--endpoint",
-    default="",
-    metavar="URL",
-    help="Address of a server that speaks OpenAI's protocol.  [default: $OPENAI_BASE_URL]",
-)
-@click.option("--model", required=True, metavar="NAME", help="Name of the model at the endpoint.")
-@click.option(
-    "--key-variable", metavar="NAME", help="Environment variable with the API key.  [default: OPENAI_API_KEY]"
-)
-@click.option("--prompt", type=INPUT, metavar="FILE", help="Your own prompt, in YAML.")
-@click.option(
-    "--structure",
-    type=click.Choice(["json_schema", "json_object", "text"]),
-    help="How the form of answers is enforced.  [default: the strictest that the endpoint supports]",
-)
-@click.option(
-    "--temperature",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="Sampling temperature; a negative one leaves it to the endpoint.",
-)
-@click.option("--seed", type=int, metavar="N", help="Random seed of the model, if it accepts one.")
-@click.option(
-    "--max-tokens",
-    type=click.IntRange(min=1),
-    default=512,
-    show_default=True,
-    help="Maximum length of an answer.",
-)
-@click.option(
-    "--text-limit",
-    type=click.IntRange(min=1),
-    default=20_000,
-    show_default=True,
-    help="Number of characters of a text that the model reads.",
-)
-@click.option(
-    "--logprobs",
-    is_flag=True,
-    help="Record the probability of legal grades, and warn if it is low.",
-)
-@click.option(
-    "--concurrency",
-    type=click.IntRange(min=1),
-    default=8,
-    show_default=True,
-    help="Maximum number of simultaneous requests.",
-)
-@click.option(
-    "--rate",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="N",
-    help="Maximum number of requests per minute.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=60.0,
-    show_default=True,
-    help="Seconds to wait for an answer.",
-)
-@click.option(
-    "--attempts",
-    type=click.IntRange(min=1),
-    default=6,
-    show_default=True,
-    help="How often to send a request before it counts as failed.",
-)
-@click.option(
-    "--reasks",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="How often to ask again if an answer states no grade.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=OUTPUT,
-    metavar="FILE",
-    help="File for the labels: .jsonl, .csv, .tsv, else TREC judgments.",
-)
-@click.option(
-    "--failures", type=OUTPUT, metavar="FILE", help="File for failures and their raw answers, as JSONL."
-)
-@click.option(
-    "--cache",
-    type=OUTPUT,
-    metavar="FILE",
-    help="File that stores all answers.  [default: OUTPUT.cache.sqlite]",
-)
-@click.option(
-    "--retry-failed", is_flag=True, help="Ask again if the answer in an earlier job stated no grade."
-)
-@click.option("--force", is_flag=True, help="Overwrite an output that is not from an earlier job.")
-@click.option(
-    "--dry-run", is_flag=True, help="Print an estimate of requests, tokens, cost and time; send nothing."
-)
-@click.option("--price-in", type=click.FloatRange(min=0), metavar="X", help="Price of a million tokens read.")
-@click.option(
-    "--price-out", type=click.FloatRange(min=0), metavar="X", help="Price of a million tokens written."
-)
-@click.option(
-    "--budget",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="X",
-    help="Stop before the total cost of all answers exceeds this.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary on standard error.")
+@click.command("label", cls=Command, epilog=EXAMPLES, subcommands=SUBCOMMANDS)
+@pool_options()
+@options("model", ModelOptions, "Model")
+@options("requests", RequestOptions, "Requests")
+@options("cost", CostOptions, "Cost")
+@options("files", FileOptions, OUTPUT)
 def command(
-    inputs: PoolInputs,
+    sources: tuple[Path, ...],
     *,
-    judged: Path | None,
-    relabel: bool,
-    endpoint: str,
-    model: str,
-    key_variable: str | None,
-    prompt: Path | None,
-    structure: Structure | None,
-    temperature: float,
-    seed: int | None,
-    max_tokens: int,
-    text_limit: int,
-    logprobs: bool,
-    concurrency: int,
-    rate: float | None,
-    timeout: float,
-    attempts: int,
-    reasks: int,
-    output: Path | None,
-    failures: Path | None,
-    cache: Path | None,
-    retry_failed: bool,
-    force: bool,
-    dry_run: bool,
-    price_in: float | None,
-    price_out: float | None,
-    budget: float | None,
-    quiet: bool,
+    pool: PoolOptions,
+    reading: TraceOptions,
+    model: ModelOptions,
+    requests: RequestOptions,
+    cost: CostOptions,
+    files: FileOptions,
 ) -> None:
     """Grade every distinct result of the TRACEs or RUNs from 0 to 4 with a language model.
 
-    A run contains only ids, so it needs --queries and --docs; traces of agents mostly contain all texts. The API key
+    A run contains only ids, so it needs --queries and --documents; traces of agents mostly contain all texts. The API key
     is read from the environment only. Every answer is stored as it arrives: after an interruption, the same command
     asks only what is missing. An answer that states no grade is counted as a failure, never as a 0. If a result is
     left without a label, or the budget is reached, the exit code is 4. For labels without a language model see
     `judged label --similarity --help`, for a sheet that people grade `judged label --sample --help`.
     """
-    from judged.labels.prompt import Labeller, read_prompt
-    from judged.net.budget import Prices
-    from judged.net.llm import Endpoint
-    from judged.net.retry import RetryPolicy
-
-    files = _Files(output, failures, cache)
-    if not dry_run:
-        _check_paths(files, force=force)
-        refuse_inputs(path for path in (files.output, files.failures, files.cache) if path is not None)
-    pool = inputs.build(judged=judged, relabel=relabel)
-    labeller = Labeller(
-        model,
-        read_prompt(prompt),
-        temperature=None if temperature < 0 else temperature,
-        seed=seed,
-        max_tokens=max_tokens,
-        structure=structure,
-        text_limit=text_limit,
-        logprobs=logprobs,
-    )
-    unpriced = price_in is None and price_out is None
-    prices = None if unpriced else Prices(price_in or 0.0, price_out or 0.0)
-    job = _Job(pool, labeller, files, prices, retry_failed, quiet)
-    if dry_run:
-        _print_estimate(job, concurrency, rate)
+    if not cost.dry_run:
+        files.check()
+    built = pool.build(sources, reading)
+    labeller = model.to_labeller()
+    if cost.dry_run:
+        _print_estimate(built, labeller, requests, cost, files)
         return
-    _check_output(pool, output)
-    address = Endpoint(
-        endpoint,
-        key_variable=key_variable,
-        concurrency=concurrency,
-        rate=rate,
-        timeout=timeout,
-        retries=RetryPolicy(attempts, reasks),
-    )
-    labelling = _label(job, address, budget)
-    _write(labelling, files, quiet=quiet)
+    _check_output(built, files.output)
+    labelling = _label(built, labeller, requests.to_endpoint(model), cost, files)
+    _write(labelling, files)
     if not labelling.complete:
         raise click.exceptions.Exit(INCOMPLETE)
-
-
-def _check_paths(files: _Files, *, force: bool) -> None:
-    """Refuse a job whose labels have no place, or would overwrite other files."""
-    output, cache = files.output, files.cache
-    if output is None or cache is None:
-        msg = "no file is given for the labels: `-o FILE`, or `--dry-run`"
-        raise click.UsageError(msg)
-    if str(output) == "-" and files.given_cache is None:
-        msg = "labels on standard output need a file for the answers: `--cache FILE`"
-        raise click.UsageError(msg)
-    if output.is_file() and not cache.exists() and not force:
-        msg = f"{output} exists already and is not from an earlier job: {cache} does not exist"
-        raise JudgedError(msg, hint="`--force` overwrites it")
-    for path in filter(None, (output, cache, files.failures)):
-        if not path.absolute().parent.is_dir():
-            msg = f"the folder of {path} does not exist"
-            raise JudgedError(msg)
 
 
 def _check_output(pool: Pool, output: Path | None) -> None:
@@ -302,50 +248,54 @@ def _check_output(pool: Pool, output: Path | None) -> None:
         encode_labels([{**item.row, "gain": 0} for item in pool.items], output)
 
 
-def _print_estimate(job: _Job, concurrency: int, rate: float | None) -> None:
+def _print_estimate(
+    pool: Pool, labeller: Labeller, requests: RequestOptions, cost: CostOptions, files: FileOptions
+) -> None:
     from judged.labels.estimate import estimate_pool
 
     estimate = estimate_pool(
-        job.pool,
-        job.labeller,
-        cache=job.files.cache,
-        retry_failed=job.retry_failed,
-        prices=job.prices,
-        concurrency=concurrency,
-        rate=rate,
+        pool,
+        labeller,
+        cache=files.cache,
+        retry_failed=files.retry_failed,
+        prices=cost.prices,
+        concurrency=requests.concurrency,
+        rate=requests.rate,
     )
     for sentence in estimate.sentences():
         click.echo(sentence)
-    if not job.quiet:
-        print_notes(job.pool.notes)
+    if not files.quiet:
+        print_notes(pool.notes)
 
 
-def _label(job: _Job, address: Endpoint, budget: float | None) -> Labelling:
+def _label(
+    pool: Pool, labeller: Labeller, endpoint: Endpoint, cost: CostOptions, files: FileOptions
+) -> Labelling:
     """Label the pool; if it is interrupted, write what is finished."""
     from judged.labels.api import label_pool
     from judged.net.budget import Budget
 
     finished: list[Labelling] = []
     try:
-        with Progress("Labelling", enabled=not job.quiet, delay=0.0, lines=True) as display:
+        with Progress("Labelling", enabled=not files.quiet, delay=0.0, lines=True) as display:
             return label_pool(
-                job.pool,
-                job.labeller,
-                address,
-                cache=job.files.cache,
-                budget=Budget(job.prices, budget),
-                retry_failed=job.retry_failed,
+                pool,
+                labeller,
+                endpoint,
+                cache=files.cache,
+                budget=Budget(cost.prices, cost.budget),
+                retry_failed=files.retry_failed,
                 progress=display,
                 on_stop=finished.append,
             )
     except (KeyboardInterrupt, Exception):
         for labelling in finished:
             if labelling.rows:
-                _write(labelling, job.files, quiet=job.quiet)
+                _write(labelling, files)
         raise
 
 
-def _write(labelling: Labelling, files: _Files, *, quiet: bool) -> None:
+def _write(labelling: Labelling, files: FileOptions) -> None:
     from msgspec.json import Encoder
 
     from judged.io.write import write_labels
@@ -355,7 +305,7 @@ def _write(labelling: Labelling, files: _Files, *, quiet: bool) -> None:
         write_labels(labelling.rows, files.output)
     if files.failures is not None:
         write_file(files.failures, Encoder().encode_lines(labelling.failures))
-    if quiet:
+    if files.quiet:
         return
     for sentence in labelling.sentences():
         print_line(f"{sentence[0].upper()}{sentence[1:]}")

@@ -2,100 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from functools import wraps
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
 import click
 
-from judged.agents.commands.trace_options import trace_options
-from judged.agents.dedup.rules import Unit
-from judged.cli.options import Command, add_options
+from judged.agents.commands.trace_options import TRACES, TraceOptions
+from judged.agents.dedup.rules import Rules, Unit
+from judged.cli.command import COUNT, Decorated, flag, option, options
+from judged.cli.options import INPUT_FILE, INPUTS, convention_option, queries_option
+from judged.cli.output import documents_option
 
 if TYPE_CHECKING:
-    from judged.agents.traces import TurnChoice
     from judged.labels.pool import Pool, SourceKind
 
-INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
-SOURCE = click.Path(exists=True, path_type=Path)
-"""A file, or a folder of traces."""
-OUTPUT = click.Path(dir_okay=False, path_type=Path)
-
-_OPTIONS = (
-    click.argument("sources", metavar="TRACE|RUN...", nargs=-1, required=True, type=SOURCE),
-    click.option(
-        "--queries",
-        type=INPUT,
-        metavar="FILE",
-        help="Texts of queries or tasks by id: TSV, CSV, JSONL, Parquet.",
-    ),
-    click.option(
-        "--docs",
-        "documents",
-        type=INPUT,
-        metavar="FILE",
-        help="Titles and texts of documents by id, in the same formats.",
-    ),
-    click.option(
-        "--kind", type=click.Choice(["run", "trace"]), help="Kind of the input, if it cannot be detected."
-    ),
-    click.option(
-        "--depth",
-        type=click.IntRange(min=1),
-        metavar="K",
-        help="Only the first K results of each query or search.",
-    ),
-    click.option(
-        "--unit",
-        type=click.Choice(get_args(Unit)),
-        default="document",
-        show_default=True,
-        help="What counts as one result of a trace and is labelled once.",
-    ),
-    trace_options,
-)
+LABEL_FORMATS = ": .jsonl, .csv, .tsv, else TREC judgments."
+"""Formats of a file of labels, in the help of `-o`."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PoolInputs:
-    """Sources, texts and options that a pool is built from."""
+class PoolOptions:
+    """The texts and the results that a pool is built from."""
 
-    sources: tuple[Path, ...]
-    queries: Path | None
-    documents: Path | None
-    kind: SourceKind | None
-    depth: int | None
-    unit: Unit
-    tools: str | None
-    format: str | None
-    turn: TurnChoice
-    lenient: bool
+    queries: str | None = queries_option(type=click.Path(exists=True))
+    documents: str | None = documents_option()
+    judged: Path | None = option(
+        "--judged FILE", "Judgments or labels of results to leave out.", type=INPUT_FILE
+    )
+    relabel: bool = flag("--relabel", "Also label results that have a gain in the trace.")
+    kind: SourceKind | None = option("--kind [run|trace]", "Kind of the input, if it cannot be detected.")
+    depth: int | None = option("--depth K", "Only the first K results of each query or search.", type=COUNT)
+    unit: Unit = convention_option(Rules.conventions()["unit"], default="document")
 
-    def build(self, *, judged: Path | None = None, relabel: bool = False) -> Pool:
-        """Build the pool of results to label."""
-        from judged.labels.pool import PoolOptions, build_pool
+    def build(self, sources: tuple[Path, ...], reading: TraceOptions, *, relabel: bool = False) -> Pool:
+        """Build the pool of results to label; `relabel` includes those with a gain in any case."""
+        from judged.io.texts import find_texts
+        from judged.labels.pool import PoolOptions as Options, build_pool
 
-        options = PoolOptions(
+        chosen = Options(
             kind=self.kind,
             depth=self.depth,
-            relabel=relabel,
+            relabel=relabel or self.relabel,
             unit=self.unit,
-            tools=self.tools,
-            format=self.format,
-            turn=self.turn,
-            lenient=self.lenient,
+            **reading.to_dict(),
         )
-        texts = {"queries": self.queries, "documents": self.documents}
-        return build_pool(self.sources, **texts, judged=judged, options=options)
+        return build_pool(
+            sources,
+            queries=self.queries and find_texts(self.queries, "queries"),
+            documents=self.documents and find_texts(self.documents, "corpus"),
+            judged=self.judged,
+            options=chosen,
+        )
 
 
-def pool_options(command: Command) -> Command:
-    """Add the arguments and options of a pool to a command, which receives them as `inputs`."""
+def pool_options(*without: str) -> Callable[[Decorated], Decorated]:
+    """Add the arguments and options of a pool, without those of some fields; the command receives `sources`, `pool` and `reading`."""
 
-    @wraps(command)
-    def receive(**given: Any) -> None:
-        inputs = PoolInputs(**{field.name: given.pop(field.name) for field in fields(PoolInputs)})
-        command(inputs=inputs, **given)
+    def decorate(command: Decorated) -> Decorated:
+        command = options("reading", TraceOptions, TRACES)(command)
+        command = options("pool", PoolOptions, INPUTS, without=without)(command)
+        source = click.Path(exists=True, path_type=Path)  # a file, or a folder of traces
+        return click.argument("sources", metavar="TRACE|RUN...", nargs=-1, required=True, type=source)(
+            command
+        )
 
-    return add_options(receive, *_OPTIONS)
+    return decorate

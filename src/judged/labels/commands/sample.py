@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from judged.labels.commands.pool_options import INPUT, OUTPUT, PoolInputs, pool_options
+from judged.cli.command import COUNT, Command, option, options
+from judged.cli.options import seed_option
+from judged.cli.output import SHEET_EXTENSIONS, check_extension, file_option, force_option, quiet_option
+from judged.labels.commands.pool_options import PoolOptions, pool_options
+
+if TYPE_CHECKING:
+    from judged.agents.commands.trace_options import TraceOptions
 
 EXAMPLES = """\b
 Examples:
@@ -17,18 +25,22 @@ Examples:
 """
 
 
-@click.command("label --sample", epilog=EXAMPLES)
-@pool_options
-@click.option(
-    "--sample", "size", type=click.IntRange(min=1), required=True, metavar="N", help="Number of results."
-)
-@click.option("--judged", type=INPUT, metavar="FILE", help="Judgments or labels of results to leave out.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
-@click.option("-o", "--output", type=OUTPUT, required=True, metavar="FILE", help="The sheet: a .csv file.")
-@click.option("--force", is_flag=True, help="Overwrite a sheet that exists.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no summary on standard error.")
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions:
+    """How many results are drawn, and where they are written."""
+
+    size: int = option("--sample N", "Number of results.", type=COUNT, required=True)
+    seed: int = seed_option(type=int)
+    output: Path = file_option(": .csv.", required=True)
+    force: bool = force_option()
+    quiet: bool = quiet_option()
+
+
+@click.command("label --sample", cls=Command, epilog=EXAMPLES)
+@pool_options("relabel")
+@options("options", SampleOptions, "Sample")
 def sample(
-    inputs: PoolInputs, size: int, judged: Path | None, seed: int, output: Path, *, force: bool, quiet: bool
+    sources: tuple[Path, ...], *, pool: PoolOptions, reading: TraceOptions, options: SampleOptions
 ) -> None:
     """Draw N distinct results of the TRACEs or RUNs at random, as a sheet in which people fill in gains from 0 to 4.
 
@@ -39,20 +51,18 @@ def sample(
     from judged.io.sheet import encode_sheet
     from judged.store.files import write_file
 
-    if output.suffix.lower() != ".csv":
-        msg = f"{output} is no .csv file, and a sheet is one"
-        raise JudgedError(msg)
-    if output.exists() and not force:
+    output = options.output
+    check_extension(output, SHEET_EXTENSIONS)
+    if output.exists() and not options.force:
         msg = f"{output} exists already, and may hold grades"
         raise JudgedError(msg, hint="`--force` overwrites it")
-    items = list(inputs.build(judged=judged, relabel=True).items)
-    drawn = random.Random(seed).sample(items, min(size, len(items)))  # noqa: S311 - no secret
+    items = list(pool.build(sources, reading, relabel=True).items)
+    drawn = random.Random(options.seed).sample(items, min(options.size, len(items)))  # noqa: S311 - no secret
     rows = [{**item.row, "question": item.query, "title": item.title, "text": item.text} for item in drawn]
     write_file(output, encode_sheet(_name_documents(row) for row in rows))
-    if not quiet:
-        click.echo(
-            f"{len(rows):,} of {len(items):,} results, drawn with seed {seed}: fill in `gain`", err=True
-        )
+    if not options.quiet:
+        drawn_of = f"{len(rows):,} of {len(items):,} results, drawn with seed {options.seed}"
+        click.echo(f"{drawn_of}: fill in `gain`", err=True)
 
 
 def _name_documents(row: dict[str, str]) -> dict[str, str]:

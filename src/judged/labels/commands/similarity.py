@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from judged.cli.command import Command, flag, option, options
 from judged.cli.inputs import InputPath, refuse_inputs
-from judged.cli.output import print_notes
+from judged.cli.output import file_option, print_notes, quiet_option
 from judged.cli.progress import Progress
-from judged.labels.commands.pool_options import OUTPUT, PoolInputs, pool_options
+from judged.labels.commands.pool_options import LABEL_FORMATS, PoolOptions, pool_options
 
 if TYPE_CHECKING:
+    from judged.agents.commands.trace_options import TraceOptions
     from judged.labels.pool import Pool
     from judged.labels.similarity import SimilarityLabels
     from judged.tables.labels import Label
@@ -21,37 +24,37 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Examples:
   judged label --similarity traces.jsonl --calibration human.jsonl -o labels.jsonl
-  judged label --similarity bm25.run --queries queries.tsv --docs corpus.jsonl \\
+  judged label --similarity bm25.run --queries queries.tsv --documents corpus.jsonl \\
       --calibration human.qrels -o labels.qrels
 """
 
 
-@click.command("label --similarity", epilog=EXAMPLES)
-@pool_options
-@click.option("--similarity", is_flag=True, expose_value=False, help="Use no language model.")
-@click.option(
-    "--calibration",
-    type=InputPath(),
-    required=True,
-    metavar="FILE",
-    help="Human grades of some of the results: 20 at least, better 200.",
-)
-@click.option(
-    "--model",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Another embedding model: ONNX with its tokenizer, or one of sentence-transformers.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=OUTPUT,
-    required=True,
-    metavar="FILE",
-    help="File for the labels: .jsonl, .csv, .tsv, else TREC judgments.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary on standard error.")
-def similar(inputs: PoolInputs, calibration: str, model: Path | None, output: Path, *, quiet: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SimilarityOptions:
+    """By what results are labelled, and where the labels are written."""
+
+    similarity: bool = flag("--similarity", "Use no language model.")
+    calibration: str = option(
+        "--calibration FILE",
+        "Human grades of some of the results: 20 at least, better 200.",
+        type=InputPath(),
+        required=True,
+    )
+    model: Path | None = option(
+        "--model FOLDER",
+        "Another embedding model: ONNX with its tokenizer, or one of sentence-transformers.",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+    )
+    output: Path = file_option(LABEL_FORMATS, required=True)
+    quiet: bool = quiet_option()
+
+
+@click.command("label --similarity", cls=Command, epilog=EXAMPLES)
+@pool_options("judged", "relabel")
+@options("options", SimilarityOptions, "Similarity")
+def similar(
+    sources: tuple[Path, ...], *, pool: PoolOptions, reading: TraceOptions, options: SimilarityOptions
+) -> None:
     """Grade the results of TRACE or RUN from 0 to 4 by the similarity of query and text, without a language model.
 
     A small embedding model runs on this machine; human grades of some of the results determine at which similarity
@@ -61,13 +64,15 @@ def similar(inputs: PoolInputs, calibration: str, model: Path | None, output: Pa
     from judged.io.write import write_labels
     from judged.labels.similarity import label_by_similarity
 
-    refuse_inputs([output])
-    pool = inputs.build(relabel=True)
-    with Progress("Comparing texts", enabled=not quiet) as progress:
-        found = label_by_similarity(pool.items, calibration=calibration, model=model, progress=progress)
-    write_labels(_make_rows(pool, found), output)
-    if not quiet:
-        _print_summary(pool, found, output)
+    refuse_inputs([options.output])
+    built = pool.build(sources, reading, relabel=True)
+    with Progress("Comparing texts", enabled=not options.quiet) as progress:
+        labels = label_by_similarity(
+            built.items, calibration=options.calibration, model=options.model, progress=progress
+        )
+    write_labels(_make_rows(built, labels), options.output)
+    if not options.quiet:
+        _print_summary(built, labels, options.output)
 
 
 def _make_rows(pool: Pool, found: SimilarityLabels) -> Iterable[Label | dict[str, object]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from judged.cli.command import COUNT, Command, option, options
 from judged.cli.output import OutputOptions
 
 EXAMPLES = """\b
@@ -15,18 +17,22 @@ Examples:
 """
 
 
-@click.command("demo", epilog=EXAMPLES)
-@click.option(
-    "--output",
-    default="judged-demo",
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="Folder for the study, its collection and its results.",
-)
-@click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Use at most N queries.  [default: all]"
-)
-def command(output: Path, limit: int | None) -> None:
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions:
+    """How much is done, and where the results go."""
+
+    output: Path = option(
+        "--output FOLDER",
+        "Folder for the study, its collection and its results.",
+        type=click.Path(path_type=Path),
+        default=Path("judged-demo"),
+    )
+    limit: int | None = option("--limit N", "Use at most N queries.  [default: all]", type=COUNT)
+
+
+@click.command("demo", cls=Command, epilog=EXAMPLES)
+@options("options", DemoOptions)
+def command(*, options: DemoOptions) -> None:
     """Run a study of Python's own documentation: BM25, static embeddings, their fusion, and a reranker.
 
     The first paragraph of a docstring of the standard library is the query, the rest of it the document to be found.
@@ -45,9 +51,10 @@ def command(output: Path, limit: int | None) -> None:
     for package in ("bm25s", "wordllama", "vl_convert"):
         if find_spec(package) is None:  # better known before the work than after it
             raise MissingExtra(package, extra="demo", needed_by="`judged demo`")
+    output = options.output
     prepare_folder(output)
     click.echo("Reading the docstrings of the standard library", err=True)
-    collection = make_demo_collection(limit)
+    collection = make_demo_collection(options.limit)
     inputs = open_study(read_study(DEMO_STUDY), output, collection=collection)
     write_collection(collection, output / "collection")
     (output / "study.yaml").write_bytes(DEMO_STUDY.read_bytes())

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from judged.cli.convert import FORMATS
-from judged.cli.effects import dependent_option
+from judged.cli.command import COUNT, Command, option, options
+from judged.cli.convert import tag_option, write_as_option
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
-from judged.cli.output import OutputOptions, emit, print_line
+from judged.cli.options import INPUT_FILE, seed_option
+from judged.cli.output import (
+    OUTPUT,
+    OUTPUT_FILE,
+    OutputOptions,
+    emit,
+    file_option,
+    force_option,
+    print_line,
+    quiet_option,
+)
 from judged.errors import JudgedError, UnknownName
 from judged.store.files import standard_input
 
 if TYPE_CHECKING:
-    from judged.studies.tuning import FusionTuning
     from judged.tables.run import Run
 
+FUSION = "Fusion"
+TUNED = "--tune MEASURE"
 EXAMPLES = """\b
 Examples:
   judged fuse bm25.run dense.run -o hybrid.run
@@ -27,177 +39,129 @@ Examples:
 """
 
 
-@click.command("fuse", epilog=EXAMPLES)
+@dataclass(frozen=True, kw_only=True)
+class FuseOptions:
+    """How runs are fused, and where the result is written."""
+
+    method: str | None = option(
+        "--method NAME",
+        "rrf, combsum, combmnz, combanz, combmax, combmin, combmed, wsum, isr, logisr, rbc, borda or condorcet."
+        "  [default: rrf, with --tune wsum]",
+        section=FUSION,
+    )
+    normalisation: str | None = option(
+        "--normalisation NAME",
+        "How scores are normalised: min-max, max, sum, z-score, rank or none.  [default: min-max]",
+    )
+    weights: tuple[str, ...] = option(
+        "--weight NAME=NUMBER", "The weight of a run; once for each run.", multiple=True
+    )
+    parameters: tuple[str, ...] = option(
+        "--set NAME=NUMBER",
+        "A parameter of the method: k of rrf, gamma of combmnz, sigma of logisr, phi of rbc.",
+        multiple=True,
+    )
+    depth: int | None = option("--depth N", "Keep the first N documents of each query.", type=COUNT)
+    destination: str | None = file_option(
+        ", in the format of its extension.  [default: standard output]", type=str, section=OUTPUT
+    )
+    write_as: str | None = write_as_option()
+    tag: str | None = tag_option()
+    force: bool = force_option()
+    quiet: bool = quiet_option()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions:
+    """How weights are tuned."""
+
+    measure: str | None = option("--tune MEASURE", "Tune the weights for a measure; needs --qrels.")
+    qrels: str | None = option(
+        "--qrels FILE", "Judgments to tune the weights on.", needs=TUNED, type=InputPath()
+    )
+    folds: int | None = option(
+        "--folds N", "Folds of cross-validation.  [default: 5]", needs=TUNED, type=click.IntRange(min=2)
+    )
+    train: Path | None = option(
+        "--train FILE",
+        "Training queries, an id on each line, in place of folds; the other queries are held out.",
+        needs=TUNED,
+        type=INPUT_FILE,
+    )
+    search: Literal["grid", "swarm"] = option(
+        "--search [grid|swarm]",
+        "Search a grid of weights, or by a particle swarm.",
+        needs=TUNED,
+        default="grid",
+    )
+    step: float = option(
+        "--step X", "Distance of the grid's weights.", needs=[(TUNED,), ("--search grid",)], default=0.1
+    )
+    seed: int = seed_option(needs=TUNED)
+    reports: tuple[Path, ...] = option(
+        "--report FILE",
+        "With --tune: also write the tuning, in the format of the extension; may be repeated.",
+        needs=TUNED,
+        multiple=True,
+        type=OUTPUT_FILE,
+    )
+
+
+@click.command("fuse", cls=Command, epilog=EXAMPLES)
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=InputPath(named=True))
-@click.option(
-    "-o",
-    "--output",
-    "destination",
-    metavar="FILE",
-    help="Where to write the fused run, in the format of its extension.  [default: standard output]",
-)
-@click.option(
-    "--method",
-    metavar="NAME",
-    help="rrf, combsum, combmnz, combanz, combmax, combmin, combmed, wsum, isr, logisr, rbc, borda or condorcet."
-    "  [default: rrf, with --tune wsum]",
-)
-@click.option(
-    "--normalisation",
-    metavar="NAME",
-    help="How scores are normalised: min-max, max, sum, z-score, rank or none.  [default: min-max]",
-)
-@click.option(
-    "--weight",
-    "weights",
-    multiple=True,
-    metavar="NAME=NUMBER",
-    help="The weight of a run; once for each run.",
-)
-@click.option(
-    "--set",
-    "parameters",
-    multiple=True,
-    metavar="NAME=NUMBER",
-    help="A parameter of the method: k of rrf, gamma of combmnz, sigma of logisr, phi of rbc.",
-)
-@click.option(
-    "--depth", type=click.IntRange(min=1), metavar="N", help="Keep the first N documents of each query."
-)
-@click.option("--tune", metavar="MEASURE", help="Tune the weights for a measure; needs --qrels.")
-@dependent_option(
-    "--qrels", needs="--tune MEASURE", type=InputPath(), help="Judgments to tune the weights on."
-)
-@dependent_option(
-    "--folds",
-    needs="--tune MEASURE",
-    type=click.IntRange(min=2),
-    help="Folds of cross-validation.  [default: 5]",
-)
-@dependent_option(
-    "--train",
-    needs="--tune MEASURE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Training queries, an id on each line, in place of folds; the other queries are held out.",
-)
-@dependent_option(
-    "--search",
-    needs="--tune MEASURE",
-    type=click.Choice(["grid", "swarm"]),
-    default="grid",
-    show_default=True,
-    help="Search a grid of weights, or by a particle swarm.",
-)
-@dependent_option(
-    "--step",
-    needs=[("--tune MEASURE",), ("--search grid",)],
-    type=float,
-    default=0.1,
-    show_default=True,
-    help="Distance of the grid's weights.",
-)
-@dependent_option(
-    "--seed",
-    needs="--tune MEASURE",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Random seed.",
-)
-@dependent_option(
-    "--report",
-    "reports",
-    needs="--tune MEASURE",
-    multiple=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="With --tune: also write the tuning, in the format of the extension; may be repeated.",
-)
-@click.option(
-    "--to", "write_as", type=click.Choice(FORMATS), help="Format to write; by default that of the extension."
-)
-@click.option("--tag", help="Tag in every line of a TREC run; by default the method.")
-@click.option("--force", is_flag=True, help="Write over FILE if it exists.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no notes on standard error.")
-def command(
-    runs: tuple[str, ...],
-    *,
-    destination: str | None,
-    method: str | None,
-    normalisation: str | None,
-    weights: tuple[str, ...],
-    parameters: tuple[str, ...],
-    depth: int | None,
-    tune: str | None,
-    qrels: str | None,
-    folds: int | None,
-    train: Path | None,
-    search: str,
-    step: float,
-    seed: int,
-    reports: tuple[Path, ...],
-    write_as: str | None,
-    tag: str | None,
-    force: bool,
-    quiet: bool,
-) -> None:
+@options("options", FuseOptions, OUTPUT)
+@options("tuning", TuneOptions, "Tuning")
+def command(runs: tuple[str, ...], *, options: FuseOptions, tuning: TuneOptions) -> None:
     """Fuse each RUN with the others into one run, by ranks or by normalised scores.
 
     With --tune, weights are chosen on training queries and scored on the others; the run that is written has every
     held-out query fused with the weights of its fold, so that scoring it gives the held-out score.
     """
     from judged.studies.fusion import fuse
-    from judged.studies.tuning import tune_fusion
 
     named = named_runs(runs)
     check_standard_input([run.path for run in named])
-    settings = _read_parameters(parameters)
-    if tune is None:
-        given = _read_numbers(weights, "--weight") or None
-        fused = fuse(
-            _read(named),
-            method=method or "rrf",
-            normalisation=normalisation,
-            weights=given,
-            depth=depth,
-            **settings,
-        )
-        _write(fused, destination or "-", write_as, tag, force=force, quiet=quiet)
+    how: dict[str, Any] = {"normalisation": options.normalisation, "depth": options.depth}
+    how |= _read_parameters(options.parameters)
+    if tuning.measure is not None:
+        _tune(named, options, tuning, how)
         return
-    if qrels is None or weights:
-        msg = (
-            "`--tune` needs `--qrels FILE`"
-            if qrels is None
-            else "`--tune` finds the weights: leave `--weight` out"
-        )
+    weights = _read_numbers(options.weights, "--weight") or None
+    fused = fuse(_read(named), method=options.method or "rrf", weights=weights, **how)
+    _write(fused, options.destination or "-", options, quiet=options.quiet)
+
+
+def _tune(named: list[Input], options: FuseOptions, tuning: TuneOptions, how: dict[str, Any]) -> None:
+    """Tune the weights, write the fused run if that is asked for, and print what was found."""
+    from judged.studies.tuning import tune_fusion
+
+    if tuning.qrels is None or tuning.measure is None or options.weights:
+        missing = "`--tune` needs `--qrels FILE`"
+        msg = missing if tuning.qrels is None else "`--tune` finds the weights: leave `--weight` out"
         raise click.UsageError(msg)
-    output = OutputOptions(paths=reports, quiet=quiet)
+    output = OutputOptions(paths=tuning.reports, quiet=options.quiet)
     output.check()
     read = _read(named)
-    found: FusionTuning = tune_fusion(
-        qrels,
+    tuned = tune_fusion(
+        tuning.qrels,
         read,
-        tune,
-        method=method or "wsum",
-        normalisation=normalisation,
-        search=search,  # type: ignore[arg-type]
-        train=None if train is None else train.read_text(encoding="utf-8").split(),
-        folds=folds,
-        step=step,
-        seed=seed,
-        depth=depth,
-        **settings,
+        tuning.measure,
+        method=options.method or "wsum",
+        search=tuning.search,
+        train=None if tuning.train is None else tuning.train.read_text(encoding="utf-8").split(),
+        folds=tuning.folds,
+        step=tuning.step,
+        seed=tuning.seed,
+        **how,
     )
+    destination = options.destination
     if destination is not None:
-        _write(found.fuse(read, depth=depth), destination, write_as, tag, force=force, quiet=True)
+        _write(tuned.fuse(read, depth=options.depth), destination, options, quiet=True)
     if destination != "-":
-        emit(found, output, written=[Path(destination)] if destination else [])
+        emit(tuned, output, written=[Path(destination)] if destination else [])
 
 
 def _read(named: list[Input]) -> dict[str, Run]:
-    from dataclasses import replace
-
     from judged.io.read import read_run
 
     sources = {
@@ -235,12 +199,10 @@ def _read_numbers(texts: tuple[str, ...], option: str) -> dict[str, float]:
     return found
 
 
-def _write(
-    run: Run, destination: str, write_as: str | None, tag: str | None, *, force: bool, quiet: bool
-) -> None:
+def _write(run: Run, destination: str, options: FuseOptions, *, quiet: bool) -> None:
     from judged.io.write import write_run
 
-    write_run(run, destination, format=write_as, tag=tag, force=force)
+    write_run(run, destination, format=options.write_as, tag=options.tag, force=options.force)
     if quiet:
         return
     for note in run.notes:

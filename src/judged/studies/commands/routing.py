@@ -1,20 +1,27 @@
-"""`judged routing`: the decisions of a router, a gate or a reranker, scored."""
+"""`judged routing`: the decisions of a router, a skip policy or a reranker, scored."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.effects import dependent_option
+from judged.cli.command import Command, option, options
 from judged.cli.inputs import InputPath, named_runs
-from judged.cli.options import measure_option, output_options, query_options
+from judged.cli.options import (
+    INPUTS,
+    QueryOptions,
+    baseline_option,
+    level_option,
+    measure_option,
+    output_options,
+    query_options,
+)
 from judged.cli.output import OutputOptions, emit
 from judged.store.files import standard_input
 
 if TYPE_CHECKING:
-    from judged.blocks import Display
     from judged.scoring.evaluations import Evaluations
 
 EXAMPLES = """\b
@@ -22,67 +29,65 @@ Examples:
   judged routing choices.csv
   judged routing choices.jsonl -m "Accuracy Accuracy@3 Regret Balance" -o confusion.svg
   judged routing choices.csv --qrels qrels.txt --expert bm25=bm25.run --expert dense=dense.run --quality nDCG@10
-  judged routing gate.csv
+  judged routing skips.csv
   judged routing reranking.parquet -o report.html
   judged routing two-routers.csv --baseline old
 """
 
 
-@click.command("routing", epilog=EXAMPLES)
+@dataclass(frozen=True, kw_only=True)
+class RoutingOptions:
+    """What decisions are scored by."""
+
+    qrels: str | None = option(
+        "--qrels FILE",
+        "Judgments by which the runs of the experts are scored.",
+        section=INPUTS,
+        type=InputPath(),
+    )
+    experts: tuple[str, ...] = option(
+        "--expert NAME=RUN",
+        "The run of an expert; once for each. With --qrels: the best on a query is the optimal one.",
+        multiple=True,
+        type=InputPath(named=True),
+    )
+    measures: tuple[str, ...] = measure_option(" [default: those of the kind of decision]")
+    quality: str = option(
+        "--quality MEASURE",
+        "The measure that the experts' runs are scored by.",
+        needs="--expert",
+        default="nDCG@10",
+    )
+    level: float = level_option()
+    baselines: tuple[str, ...] = baseline_option()
+
+
+@click.command("routing", cls=Command, epilog=EXAMPLES)
 @click.argument("file", metavar="FILE", type=InputPath())
-@measure_option(" [default: those of the kind of decision]")
-@click.option("--qrels", type=InputPath(), help="Judgments by which the runs of the experts are scored.")
-@click.option(
-    "--expert",
-    "experts",
-    multiple=True,
-    metavar="NAME=RUN",
-    type=InputPath(named=True),
-    help="The run of an expert; once for each. With --qrels: the best on a query is the optimal one.",
-)
-@dependent_option(
-    "--quality",
-    needs="--expert",
-    default="nDCG@10",
-    show_default=True,
-    metavar="MEASURE",
-    help="The measure that the experts' runs are scored by.",
-)
-@click.option("--baseline", metavar="NAME", help="Compare the systems of FILE with this one.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals.")
+@options("options", RoutingOptions)
 @query_options()
 @output_options(note=" (.svg and .png draw the confusion matrix)")
-def command(
-    file: str,
-    *,
-    measures: tuple[str, ...],
-    qrels: str | None,
-    experts: tuple[str, ...],
-    quality: str,
-    baseline: str | None,
-    level: float,
-    display: Display,
-    output: OutputOptions,
-) -> None:
+def command(file: str, *, options: RoutingOptions, queries: QueryOptions, output: OutputOptions) -> None:
     """Score the decisions in FILE, a table of any format with a row for each query.
 
-    A router has columns query, chosen and optimal, or quality:NAME for each expert; a gate query, retrieved and needed; a
+    A router has columns query, chosen and optimal, or quality:NAME for each expert; a skip policy query, retrieved and needed; a
     reranker query, before and after. A column system tells several apart.
     """
     from judged.comparison.api import compare
     from judged.studies.routing import evaluate_routing
 
+    display = queries.to_display()
     output.check(pictures=True)
     source = standard_input().read() if file == "-" else file
-    report = evaluate_routing(
-        source, list(measures) or None, quality=_score_experts(qrels, experts, quality), level=level
-    )
-    if baseline is None:
+    quality = _score_experts(options.qrels, options.experts, options.quality)
+    report = evaluate_routing(source, options.measures or None, quality=quality, level=options.level)
+    if not options.baselines:
         emit(report, output, display=replace(display, intervals=True))
         return
     systems = list(report.evaluations())
     tested = [measure for measure in report.scored.measures if measure.higher_is_better is not None]
-    emit(compare(systems, measures=tested, baseline=baseline, level=level), output, display=display)
+    result = compare(systems, measures=tested, baseline=options.baselines, level=options.level)
+    emit(result, output, display=display)
 
 
 def _score_experts(qrels: str | None, experts: tuple[str, ...], measure: str) -> Evaluations | None:

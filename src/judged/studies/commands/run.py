@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.effects import dependent_option
+from judged.cli.command import Command, flag, option, options
+from judged.cli.comparing import DifferenceOptions
 from judged.cli.inputs import refuse_inputs
-from judged.cli.options import difference_options, output_options, query_options
-from judged.cli.output import OutputOptions, emit, split_output
+from judged.cli.options import INPUT_FILE, TABLE, QueryOptions, output_options, query_options
+from judged.cli.output import OUTPUT_FILE, OutputOptions, emit, split_output
 from judged.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -41,48 +43,47 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
     ctx.exit()
 
 
-@click.command("run", epilog=EXAMPLES)
-@click.argument("study", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--dry-run", is_flag=True, help="Print the plan and what is finished or cached, and do nothing."
-)
-@click.option(
-    "--cache",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="File of cached vectors.  [default: one for all studies, in the user's cache folder]",
-)
-@dependent_option(
-    "--log",
-    "trackers",
-    excludes=("--dry-run",),
-    multiple=True,
-    type=click.Choice(["mlflow", "wandb"]),
-    help="Also log the results to this tracker; may be repeated.",
-)
-@click.option(
-    "--schema",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_schema,
-    help="Print the JSON schema of studies, for an editor, and exit.",
-)
-@difference_options
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What is done with a study."""
+
+    dry_run: bool = flag("--dry-run", "Print the plan and what is finished or cached, and do nothing.")
+    cache: Path | None = option(
+        "--cache FILE",
+        "File of cached vectors.  [default: one for all studies, in the user's cache folder]",
+        type=OUTPUT_FILE,
+    )
+    trackers: tuple[str, ...] = option(
+        "--log [mlflow|wandb]",
+        "Also log the results to this tracker; may be repeated.",
+        excludes=("--dry-run",),
+        multiple=True,
+    )
+    schema: bool = flag(
+        "--schema",
+        "Print the JSON schema of studies, for an editor, and exit.",
+        is_eager=True,
+        callback=_print_schema,
+    )
+
+
+@click.command("run", cls=Command, epilog=EXAMPLES)
+@click.argument("study", type=INPUT_FILE)
+@options("options", RunOptions, "Study")
+@options("differences", DifferenceOptions, TABLE)
 @query_options()
 @output_options(note="; a FOLDER takes all results  [default: NAME-results]", folder=True)
 def command(
-    *,
     study: Path,
-    dry_run: bool,
-    cache: Path | None,
-    trackers: tuple[str, ...],
-    display: Display,
+    *,
+    options: RunOptions,
+    differences: DifferenceOptions,
+    queries: QueryOptions,
     output: OutputOptions,
 ) -> None:
     """Run the retrieval experiment of STUDY, a YAML file: retrieve, score, compare, and time every stage.
 
-    Systems are made of stages: encode, search, fuse, rerank, with a gate before and a router around. Every answer is on
+    Systems are made of stages: encode, search, fuse, rerank, with a skip policy before and a router around. Every answer is on
     disk before the next query is asked: a study that was stopped resumes where it stopped. A system that fails does not
     stop the others.
     """
@@ -91,20 +92,21 @@ def command(
     from judged.studies.specification import read_study
     from judged.studies.tracking import need_tracker
 
-    for tracker in trackers:
+    display = queries.to_display(differences.to_display())
+    for tracker in options.trackers:
         need_tracker(tracker)  # better known before the work than after it
     folder, output = split_output(output)
     output.check(pictures=True)
     spec = read_study(study)
     folder = folder or Path(f"{study.stem}-results")
-    if not dry_run:
+    if not options.dry_run:
         prepare_folder(folder)
     inputs = open_study(spec, folder)
     refuse_inputs(output.paths, [file.path for file in inputs.files])
-    if dry_run:
-        _print_plan(inputs, cache)
+    if options.dry_run:
+        _print_plan(inputs, options.cache)
         return
-    run_inputs(inputs, output, display=display, cache=cache, trackers=trackers)
+    run_inputs(inputs, output, display=display, cache=options.cache, trackers=options.trackers)
 
 
 def run_inputs(

@@ -1,4 +1,4 @@
-"""Retrieval gates: what decides whether a query needs retrieval. `GATES` lists the types that a study may name."""
+"""Skip policies: what decides whether a query needs retrieval. `SKIP_POLICIES` lists the types that a study may name."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from judged.studies.stages.functions import call, load_callable
 from judged.studies.stages.stage import Query, StageFailed, StageSpec, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
-GATING = "gating"
-"""The stage in which a gate decides."""
+SKIPPING = "skipping"
+"""The stage in which a skip policy decides."""
 
 
-class Gate(Protocol):
+class SkipPolicy(Protocol):
     """What decides whether a query needs retrieval."""
 
     def decide(self, query: Query) -> bool:
@@ -27,18 +27,18 @@ class Gate(Protocol):
         ...
 
 
-class GateSpec(StageSpec, frozen=True, kw_only=True):
-    """A gate as a study declares it."""
+class SkipSpec(StageSpec, frozen=True, kw_only=True):
+    """A skip policy as a study declares it."""
 
-    stage: str = GATING
+    stage: str = SKIPPING
     """The name under which it is timed."""
 
-    def build(self, workshop: Workshop, space: VectorSpace | None = None) -> Gate:
-        """Return the gate, ready for queries."""
+    def build(self, workshop: Workshop, space: VectorSpace | None = None) -> SkipPolicy:
+        """Return the skip policy, ready for queries."""
         raise NotImplementedError
 
 
-class PatternGate(GateSpec, frozen=True, kw_only=True, tag="pattern"):
+class PatternPolicy(SkipSpec, frozen=True, kw_only=True, tag="pattern"):
     """Skip queries that match a regular expression anywhere.
 
     Patterns are those of RE2, as part of Arrow: matching takes time in proportion to the query, whatever the pattern.
@@ -57,9 +57,9 @@ class PatternGate(GateSpec, frozen=True, kw_only=True, tag="pattern"):
             msg = f"`skip` is not a regular expression of RE2: {reason}"
             raise ValueError(msg) from None
 
-    def build(self, workshop: Workshop, space: VectorSpace | None = None) -> Gate:  # noqa: ARG002 - words alone
-        """Return the gate."""
-        return _TextGate(lambda text: not self.matches(text))
+    def build(self, workshop: Workshop, space: VectorSpace | None = None) -> SkipPolicy:  # noqa: ARG002 - words alone
+        """Return the skip policy."""
+        return _TextPolicy(lambda text: not self.matches(text))
 
     def matches(self, text: str) -> bool:
         """Return whether a text matches."""
@@ -71,18 +71,18 @@ class PatternGate(GateSpec, frozen=True, kw_only=True, tag="pattern"):
         return bool(found.as_py())
 
 
-class WordGate(GateSpec, frozen=True, kw_only=True, tag="words"):
+class WordPolicy(SkipSpec, frozen=True, kw_only=True, tag="words"):
     """Skip queries with few words."""
 
     fewest: Annotated[int, msgspec.Meta(ge=1)] = 2
     """The fewest words, separated by white space, for which anything is retrieved."""
 
-    def build(self, workshop: Workshop, space: VectorSpace | None = None) -> Gate:  # noqa: ARG002 - words alone
-        """Return the gate."""
-        return _TextGate(lambda text: len(text.split()) >= self.fewest)
+    def build(self, workshop: Workshop, space: VectorSpace | None = None) -> SkipPolicy:  # noqa: ARG002 - words alone
+        """Return the skip policy."""
+        return _TextPolicy(lambda text: len(text.split()) >= self.fewest)
 
 
-class SimilarityGate(GateSpec, frozen=True, kw_only=True, tag="similarity"):
+class SimilarityPolicy(SkipSpec, frozen=True, kw_only=True, tag="similarity"):
     """Skip queries that are more similar to those that need no retrieval: by the cosine with the centroid of each kind."""
 
     retrieve: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
@@ -96,24 +96,24 @@ class SimilarityGate(GateSpec, frozen=True, kw_only=True, tag="similarity"):
 
     needs_vectors: ClassVar[bool] = True
 
-    def build(self, workshop: Workshop, space: VectorSpace | None = None) -> Gate:
-        """Return the gate, with the centroid of each kind."""
+    def build(self, workshop: Workshop, space: VectorSpace | None = None) -> SkipPolicy:
+        """Return the skip policy, with the centroid of each kind."""
         found = find_space(self.type, self.encoder, workshop, space)
         centroids = np.stack([find_centroid(found, self.retrieve), find_centroid(found, self.skip)])
-        return _SimilarityGate(found, centroids, self.margin)
+        return _SimilarityPolicy(found, centroids, self.margin)
 
 
-class FunctionGate(GateSpec, frozen=True, kw_only=True, tag="function"):
+class FunctionPolicy(SkipSpec, frozen=True, kw_only=True, tag="function"):
     """Any callable from the text of a query to True, which retrieves, or False."""
 
     function: str
-    """`module:attribute`, or a name announced under the entry points `judged.gates`."""
+    """`module:attribute`, or a name announced under the entry points `judged.stages`."""
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
-    """If there are any, the callable is called with them first, and returns the gate."""
+    """If there are any, the callable is called with them first, and returns the skip policy."""
 
-    def build(self, workshop: Workshop, space: VectorSpace | None = None) -> Gate:  # noqa: ARG002 - has what it needs
-        """Return the gate that calls the function."""
-        function = load_callable(self.function, self.settings, kind="gate")
+    def build(self, workshop: Workshop, space: VectorSpace | None = None) -> SkipPolicy:  # noqa: ARG002 - has what it needs
+        """Return the skip policy that calls the function."""
+        function = load_callable(self.function, self.settings, kind="skip policy")
 
         def decide(text: str) -> bool:
             answer = call(function, self.function, text)
@@ -122,10 +122,10 @@ class FunctionGate(GateSpec, frozen=True, kw_only=True, tag="function"):
                 raise StageFailed(msg)
             return bool(answer)
 
-        return _TextGate(decide)
+        return _TextPolicy(decide)
 
 
-class _TextGate:
+class _TextPolicy:
     def __init__(self, needs_retrieval: Callable[[str], bool]) -> None:
         self._needs_retrieval = needs_retrieval
 
@@ -134,7 +134,7 @@ class _TextGate:
         return self._needs_retrieval(query.text)
 
 
-class _SimilarityGate:
+class _SimilarityPolicy:
     def __init__(self, space: VectorSpace, centroids: Floats, margin: float) -> None:
         self._space, self._centroids, self._margin = space, centroids, margin
 
@@ -144,10 +144,11 @@ class _SimilarityGate:
         return bool(unneeded - needed <= self._margin)
 
 
-Gates: TypeAlias = PatternGate | WordGate | SimilarityGate | FunctionGate
-"""Any gate, as a study declares it."""
+SkipPolicies: TypeAlias = PatternPolicy | WordPolicy | SimilarityPolicy | FunctionPolicy
+"""Any skip policy, as a study declares it."""
 
-GATES: dict[str, type[GateSpec]] = {
-    str(kind.__struct_config__.tag): kind for kind in (PatternGate, WordGate, SimilarityGate, FunctionGate)
+SKIP_POLICIES: dict[str, type[SkipSpec]] = {
+    str(kind.__struct_config__.tag): kind
+    for kind in (PatternPolicy, WordPolicy, SimilarityPolicy, FunctionPolicy)
 }
 """The types that a study may name."""

@@ -1,6 +1,6 @@
 """The seam of retrieval: what a stage is, and what flows from one to the next.
 
-    Query ──▶ gate ──▶ router ──▶ search ──▶ fuse ──▶ rerank ──▶ Ranked
+    Query ──▶ skip policy ──▶ router ──▶ search ──▶ fuse ──▶ rerank ──▶ Ranked
 
 A stage is declared by a `StageSpec`: its fields are its settings, which a study reads from YAML, and its tag is the
 `type` that users write. A spec is a value; `build(workshop)` turns it into the object that answers queries, with a

@@ -1,4 +1,4 @@
-"""Routers and gates: centroids by hand, functions, and what is said when they cannot decide."""
+"""Routers and skip policies: centroids by hand, functions, and what is said when they cannot decide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from judged.errors import JudgedError, UnknownName
 from judged.studies.stages.cosine import find_centroid
 from judged.studies.stages.routers import CentroidRouting, Expert, FunctionRouting
-from judged.studies.stages.skip_policies import FunctionGate, PatternGate, SimilarityGate, WordGate
+from judged.studies.stages.skip_policies import FunctionPolicy, PatternPolicy, SimilarityPolicy, WordPolicy
 from judged.studies.stages.stage import Query, StageFailed
 from judged.studies.stages.vectors import VectorSpace
 from support.pipelines import make_collection, make_space, make_workshop, read_spec
@@ -118,7 +118,7 @@ def test_similarity_needs_an_encoder(tmp_path: Path) -> None:
     with pytest.raises(StageFailed, match="`centroids` compares vectors"):
         CentroidRouting(experts=("a", "b")).build(workshop, None)
     with pytest.raises(StageFailed, match="`similarity` compares vectors"):
-        SimilarityGate(retrieve=("a",), skip=("b",)).build(workshop, None)
+        SimilarityPolicy(retrieve=("a",), skip=("b",)).build(workshop, None)
 
 
 @pytest.mark.parametrize(
@@ -135,22 +135,22 @@ def test_experts_are_checked_when_the_study_is_read(settings: dict[str, Any], me
         read_spec(CentroidRouting, **settings)
 
 
-# --- gates
+# --- skip policies
 
 
-def decides(gate: Any, text: str) -> bool:
-    """Return whether a gate retrieves."""
-    found: bool = gate.decide(Query("q", text))
+def decides(policy: Any, text: str) -> bool:
+    """Return whether a policy retrieves."""
+    found: bool = policy.decide(Query("q", text))
     return found
 
 
 def test_a_pattern_skips_what_matches(tmp_path: Path) -> None:
     """Anywhere, in any case by default."""
     workshop = make_workshop(tmp_path)
-    gate = PatternGate(skip=r"^(hi|thanks)\b").build(workshop)
-    strict = PatternGate(skip="^hi", ignore_case=False).build(workshop)
+    policy = PatternPolicy(skip=r"^(hi|thanks)\b").build(workshop)
+    strict = PatternPolicy(skip="^hi", ignore_case=False).build(workshop)
 
-    assert [decides(gate, text) for text in ("Hi there", "thanks", "history", "oh hi", "")] == [
+    assert [decides(policy, text) for text in ("Hi there", "thanks", "history", "oh hi", "")] == [
         False,
         False,
         True,
@@ -158,21 +158,21 @@ def test_a_pattern_skips_what_matches(tmp_path: Path) -> None:
         True,
     ]
     assert decides(strict, "Hi there")
-    assert decides(gate, "\ud800 half a pair")
+    assert decides(policy, "\ud800 half a pair")
 
 
 def test_a_hostile_pattern_takes_no_longer_than_the_query(tmp_path: Path) -> None:
     """One that takes a backtracking matcher 2^40 steps."""
-    gate = PatternGate(skip="^(a+)+$").build(make_workshop(tmp_path))
+    policy = PatternPolicy(skip="^(a+)+$").build(make_workshop(tmp_path))
 
-    assert decides(gate, "a" * 40 + "!")
+    assert decides(policy, "a" * 40 + "!")
 
 
 @pytest.mark.parametrize("pattern", ["(", "a(?=b)", "[z-a]"])
 def test_a_pattern_that_is_none_is_refused_when_the_study_is_read(pattern: str) -> None:
     """With the reason, and the place."""
     with pytest.raises(msgspec.ValidationError, match=r"`skip` is not a regular expression of RE2"):
-        read_spec(PatternGate, skip=pattern)
+        read_spec(PatternPolicy, skip=pattern)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_pattern_that_is_none_is_refused_when_the_study_is_read(pattern: str) 
 )
 def test_few_words_need_no_retrieval(text: str, expected: bool, tmp_path: Path) -> None:
     """Words are what stands between blanks."""
-    assert decides(WordGate(fewest=2).build(make_workshop(tmp_path)), text) is expected
+    assert decides(WordPolicy(fewest=2).build(make_workshop(tmp_path)), text) is expected
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_gate_by_similarity_compares_two_centroids(
     margin: float, text: str, expected: bool, space: VectorSpace, tmp_path: Path
 ) -> None:
     """By hand: east needs retrieval, north does not."""
-    spec = SimilarityGate(retrieve=("east",), skip=("north",), margin=margin)
+    spec = SimilarityPolicy(retrieve=("east",), skip=("north",), margin=margin)
 
     assert decides(spec.build(make_workshop(tmp_path, COLLECTION), space), text) is expected
 
@@ -266,13 +266,13 @@ def test_what_is_wrong_with_a_router_is_said(name: str, message: str, workshop: 
 
 def test_a_function_decides_whether_to_retrieve(workshop: Any) -> None:
     """True or False, and nothing else: a word that happens to be true is a mistake."""
-    gate = FunctionGate(function="own_choices:long").build(workshop)
+    policy = FunctionPolicy(function="own_choices:long").build(workshop)
 
-    assert decides(gate, "long enough")
-    assert not decides(gate, "no")
+    assert decides(policy, "long enough")
+    assert not decides(policy, "no")
     with pytest.raises(StageFailed, match=r"returned 'yes', expected True \(retrieve\) or False"):
-        decides(FunctionGate(function="own_choices:word").build(workshop), "x")
+        decides(FunctionPolicy(function="own_choices:word").build(workshop), "x")
     with pytest.raises(StageFailed, match="failed: ValueError: no idea"):
-        decides(FunctionGate(function="own_choices:fails").build(workshop), "x")
+        decides(FunctionPolicy(function="own_choices:fails").build(workshop), "x")
     with pytest.raises(StageFailed, match="is an object of type int, expected a callable"):
-        FunctionGate(function="own_choices:thing").build(workshop)
+        FunctionPolicy(function="own_choices:thing").build(workshop)
