@@ -178,4 +178,6 @@ def cache_folder() -> Path:
     named = os.environ.get("JUDGED_CACHE")
     if named:
         return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "judged"
+    from platformdirs import user_cache_path  # most commands cache nothing
+
+    return user_cache_path("judged", appauthor=False)
