@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import judged
-from judged import result as results
-from judged.result import FileStamp, InputFile, Result, observe_files
+from judged.result import InputFile, Result, observe_files
 from judged.scoring.evaluations import Evaluations
+from judged.store.hashing import FileStamp, hash_stamped
 
 QRELS, RUN = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n", "q1 Q0 a 1 2.0 x\nq1 Q0 b 2 1.0 x\nq2 Q0 b 1 1.0 x\n"
 CHANGES: dict[str, Callable[[Path], object]] = {
@@ -116,7 +116,7 @@ def test_judgments_that_change_between_two_runs_are_those_that_were_read(files: 
 
 def test_each_file_is_hashed_once(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """However many runs are scored against the same judgments, and however often the result is written."""
-    results._hash_file.cache_clear()
+    hash_stamped.cache_clear()
     hashed = []
     digest = hashlib.file_digest
 
@@ -161,7 +161,7 @@ def test_a_file_that_changes_while_it_is_hashed_has_no_digest(files: tuple[Path,
     """The stamp of the hashed bytes is compared after the last of them too."""
     stamp = FileStamp.take(files[1])
     assert stamp is not None
-    results._hash_file.cache_clear()
+    hash_stamped.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         digest = hashlib.file_digest
 

@@ -10,7 +10,6 @@ relevant, or nothing retrieved, scores 0.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Literal, TypeAlias, TypedDict, cast
@@ -24,6 +23,7 @@ from judged.measures.parse import parse_measure
 from judged.problem import Problem
 from judged.scoring.evaluate import evaluate
 from judged.scoring.evaluation import aggregate
+from judged.store.hashing import hash_bytes
 from judged.tables.nested import keep_order
 
 __all__ = [
@@ -105,7 +105,7 @@ class MetricsCache:
             _to_list(predicted_ids),
             sorted((relevance_grades or {}).items()),
         )
-        return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
+        return hash_bytes(msgspec.json.encode(content)).hex()
 
 
 def hit_at_k(

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from judged.errors import BadProtocol, UnknownName
+from judged.store.hashing import hash_text
 
 T = TypeVar("T")
 _KEY = "convention"
@@ -138,11 +139,10 @@ class BaseProtocol:
     @property
     def fingerprint(self) -> str:
         """Twelve hexadecimal digits that change when any convention does."""
-        import hashlib
         import json
 
         canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+        return hash_text(canonical)[:12]
 
     @property
     def heading(self) -> str:

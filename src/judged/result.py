@@ -15,14 +15,12 @@ import gzip
 import io
 import os
 import re
-import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from judged._optional import need
 from judged._version import __version__
@@ -32,6 +30,8 @@ from judged.problem import Note
 from judged.registry import Registry
 from judged.state import from_state, to_state
 from judged.store.files import check_size, write_file
+from judged.store.hashing import FileStamp, hash_stamped
+from judged.store.machine import name_machine
 from judged.store.remote import is_remote, read_bytes, write_bytes
 
 if TYPE_CHECKING:
@@ -76,27 +76,6 @@ for _kind, _home in {
     RESULTS.add(_kind, _home)
 
 
-class FileStamp(NamedTuple):
-    """What changes when a file does: its device and inode, its size and its time of modification."""
-
-    device: int
-    inode: int
-    size: int
-    modified: int
-    """In nanoseconds, as `st_mtime_ns` has it."""
-
-    @classmethod
-    def take(cls, file: str | os.PathLike[str] | int) -> FileStamp | None:
-        """Return the stamp of a path or a descriptor; None if it is not a regular file."""
-        try:
-            status = os.fstat(file) if isinstance(file, int) else Path(file).stat()
-        except (OSError, ValueError):
-            return None
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-
-
 @dataclass(frozen=True)
 class InputFile:
     """A file that a result was made from, as it was when it was read."""
@@ -128,7 +107,7 @@ class InputFile:
         """
         if self.digest is not None or self.stamp is None:
             return self.digest
-        return _hash_file(self.path, self.stamp)
+        return hash_stamped(self.path, self.stamp)
 
     def to_state(self) -> dict[str, object]:
         """Return what is saved: the digest, and whether there is none because the file has changed."""
@@ -154,20 +133,6 @@ def observe_files(sources: Iterable[tuple[str, object]]) -> tuple[InputFile, ...
         for role, path in sources
         if isinstance(path, str | os.PathLike)
     )
-
-
-@lru_cache(maxsize=4096)
-def _hash_file(path: str, stamp: FileStamp) -> str | None:
-    """Return the SHA-256 of a file, once for each; None if it is no longer the one of the stamp."""
-    import hashlib
-
-    try:
-        with Path(path).open("rb") as file:
-            same = FileStamp.take(file.fileno()) == stamp
-            digest = hashlib.file_digest(file, "sha256").hexdigest() if same else None
-            return digest if FileStamp.take(file.fileno()) == stamp else None
-    except OSError:
-        return None
 
 
 @dataclass(frozen=True)
@@ -213,7 +178,7 @@ class Provenance:
             "protocols": [protocol.to_dict() for protocol in self.protocols],
             "inputs": [file.to_dict() for file in self.inputs],
             "settings": dict(self.settings),
-            "machine": self.machine or _describe_machine(),
+            "machine": self.machine or name_machine(),
         }
 
     @property
@@ -225,13 +190,7 @@ class Provenance:
 
     def with_machine(self) -> Provenance:
         """Return the same with the machine recorded."""
-        return replace(self, machine=self.machine or _describe_machine())
-
-
-def _describe_machine() -> str:
-    import platform
-
-    return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+        return replace(self, machine=self.machine or name_machine())
 
 
 class Result:

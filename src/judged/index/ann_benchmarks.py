@@ -6,7 +6,6 @@ such as `algo`, `name`, `build_time`, `index_size` (KiB), `distance`, `count` an
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from judged.index.result import IndexBenchmark
 from judged.index.vector_files import check_hdf5
 from judged.index.worker import to_rows
 from judged.problem import Problem
+from judged.store.hashing import hash_file
 
 METRICS = {"l2": "euclidean", "cosine": "angular", "hamming": "hamming", "ip": "dot"}
 """What ann-benchmarks calls a metric."""
@@ -75,7 +75,7 @@ def _read_point(library: Any, path: Path, scorer: Scorer) -> Point:
         len(data.vectors),
         int(size * 1024) if size >= 0 else None,
     )
-    key = hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+    key = hash_file(path)[:32]
     measured = Measurement(
         key,
         key,

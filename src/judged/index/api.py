@@ -16,10 +16,11 @@ from judged.index.family import NeighbourProtocol
 from judged.index.measurement import Workload, draw_ladder, make_filter
 from judged.index.points import Point, name_measures, name_recall, score_points
 from judged.index.result import TARGET, IndexBenchmark
-from judged.index.sweep import Failure, describe_machine, plan_builds, read_sweep, run_sweep
+from judged.index.sweep import Failure, plan_builds, read_sweep, run_sweep
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Severity
 from judged.result import ProtocolRecord, Provenance
+from judged.store.machine import describe_machine
 from judged.wording import counted
 
 QUICK = ("exact", "hnswlib", "faiss-hnsw")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -24,6 +23,7 @@ from judged.index.vectors import Vectors
 from judged.problem import Note, Problem
 from judged.registry import Registry
 from judged.result import InputFile, observe_files
+from judged.store.hashing import hash_text
 
 HELD_OUT = 0.1
 """The share of vectors that become queries, where none are given; at most a thousand."""
@@ -49,8 +49,7 @@ class Dataset:
     @property
     def digest(self) -> str:
         """The hash of everything that results depend on."""
-        text = f"{self.vectors.digest} {self.queries.digest} {self.metric}"
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hash_text(f"{self.vectors.digest} {self.queries.digest} {self.metric}")
 
     def neighbours(self, k: int, *, progress: Callable[[int, int], None] | None = None) -> Neighbours:
         """Return exact neighbours to more than `k`, unless there are no more: computed, or as they were given."""

@@ -22,7 +22,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field as dataclass_field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -32,6 +31,7 @@ from numpy.typing import NDArray
 from judged.errors import BadProtocol, EngineFailed, UnknownName, WrongKind
 from judged.plugins import import_object, list_announced
 from judged.registry import Registry
+from judged.store.machine import find_version
 
 Metric: TypeAlias = Literal["l2", "ip", "cosine", "hamming"]
 METRICS: tuple[Metric, ...] = ("l2", "ip", "cosine", "hamming")
@@ -157,12 +157,12 @@ class Engine:
     @classmethod
     def missing_packages(cls) -> tuple[str, ...]:
         """Return the distributions that are not installed."""
-        return tuple(package for package in cls.packages if _find_version(package) is None)
+        return tuple(package for package in cls.packages if find_version(package) is None)
 
     @classmethod
     def version(cls) -> str:
         """Return the version of the library, or of the server once there is a connection."""
-        return (_find_version(cls.packages[0]) if cls.packages else np.__version__) or "?"
+        return (find_version(cls.packages[0]) if cls.packages else np.__version__) or "?"
 
     def prepare(self) -> None:
         """Do once what is no part of building, such as compiling; it is not measured."""
@@ -357,10 +357,3 @@ def _read_settings(parameters: Sequence[inspect.Parameter]) -> dict[str, Setting
         msg = f"the argument `{without[0]}` has no default"
         raise BadProtocol(msg, hint="every setting of an engine has a default")
     return {one.name: Setting(one.default, "") for one in named}
-
-
-def _find_version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

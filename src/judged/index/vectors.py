@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from judged.arrays import Ints
 from judged.errors import BadInput
 from judged.problem import Locate, Problem, Problems, locate_row
+from judged.store.hashing import hash_parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +75,9 @@ class Vectors:
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of the vectors and their attributes."""
-        found = hashlib.sha256(f"{self.array.dtype} {self.array.shape}".encode())
-        found.update(np.ascontiguousarray(self.array).data)
-        for name, column in sorted(self.attributes.items()):
-            found.update(name.encode())
-            found.update(np.ascontiguousarray(column).data)
-        return found.hexdigest()
+        named = [(f"{self.array.dtype} {self.array.shape}", self.array), *sorted(self.attributes.items())]
+        parts = ((name.encode(), np.ascontiguousarray(array).data) for name, array in named)
+        return hash_parts(chain.from_iterable(parts)).hex()
 
     def normalise(self) -> Vectors:
         """Return the vectors at length 1; a vector of zeros has no direction, and is an error."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from judged.errors import BadInput, BadProtocol, Unreadable
 from judged.labels.pool import Item
 from judged.problem import Problem
 from judged.store.files import parse_yaml
+from judged.store.hashing import hash_short
 from judged.tables.schema import GRADES
 
 Message: TypeAlias = dict[str, str]
@@ -70,7 +70,7 @@ class Prompt:
     def identity(self) -> str:
         """Hash of everything the model reads; prompts that differ in a comma have different hashes."""
         content = msgspec.json.encode([self.system, self.template, self.scale, self.fields])
-        return hashlib.blake2b(content, digest_size=8).hexdigest()
+        return hash_short(content, 8).hex()
 
     @cached_property
     def schema(self) -> dict[str, object]:
@@ -205,7 +205,7 @@ class Labeller:
         """Return the cache key of an answer: model, prompt, settings and content, but not the endpoint."""
         settings = [self.temperature, self.seed, self.max_tokens, self.structure]
         content = msgspec.json.encode([self.model, self.prompt.identity, settings, query, title, text])
-        return hashlib.blake2b(content, digest_size=20).digest()
+        return hash_short(content, 20)
 
 
 @dataclass(frozen=True, slots=True)

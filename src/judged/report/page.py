@@ -12,14 +12,12 @@ Every number is made by the library; see `judged.report.pages`.
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from html import escape
-from importlib.metadata import version
 from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
@@ -36,6 +34,8 @@ from judged.report.pages import PAGES, list_pages
 from judged.report.pages.leaderboard import CONTRAST, describe_scored
 from judged.report.subject import Subject, make_subjects
 from judged.report.vega import load_engine
+from judged.store.hashing import hash_bytes
+from judged.store.machine import list_versions
 
 if TYPE_CHECKING:
     from judged.io.texts import TextSource
@@ -159,7 +159,7 @@ def make_policy(style: str, scripts: Sequence[str]) -> str:
 
 
 def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    return f"'sha256-{base64.b64encode(hash_bytes(text.encode())).decode()}'"
 
 
 @cache
@@ -190,5 +190,5 @@ def _render_fallback(subject: Subject) -> str:
 
 
 def _list_versions() -> dict[str, str]:
-    packages = {name: version(name) for name in ("numpy", "scipy", "pyarrow")}
+    packages = list_versions("numpy", "scipy", "pyarrow")
     return {"judged": __version__, "Python": platform.python_version(), **packages}

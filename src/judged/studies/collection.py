@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from judged.errors import BadInput
 from judged.problem import Problem
+from judged.store.hashing import hash_parts
 
 if TYPE_CHECKING:
     from judged.tables.judgments import Judgments
@@ -70,9 +70,5 @@ class Collection:
 
 def _hash_pairs(pairs: Iterable[tuple[str, str]]) -> str:
     """Return a hash of ids and texts, each with its length, so that no two lists of pairs look alike."""
-    found = hashlib.sha256()
-    for pair in pairs:
-        for part in pair:
-            data = part.encode("utf-8", "surrogatepass")
-            found.update(len(data).to_bytes(8, "little") + data)
-    return found.hexdigest()
+    contents = (part.encode("utf-8", "surrogatepass") for pair in pairs for part in pair)
+    return hash_parts(len(content).to_bytes(8, "little") + content for content in contents).hex()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from collections.abc import Iterator
@@ -17,7 +16,10 @@ from judged.blocks import Display
 from judged.errors import JudgedError
 from judged.report.draw import draw
 from judged.store.files import write_file
-from judged.studies.plan import ANSWERS, StudyInputs, list_versions
+from judged.store.hashing import hash_file
+from judged.store.lock import LOCK, lock_folder
+from judged.store.machine import list_versions, name_system
+from judged.studies.plan import ANSWERS, PACKAGES, StudyInputs
 from judged.studies.result import Study
 
 CONTENTS = {
@@ -44,7 +46,9 @@ def prepare_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         msg = f"`{folder}` is a file, expected a folder or nothing"
         raise JudgedError(msg, hint=hint)
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / ANSWERS).is_dir():
+    # a process that was killed before its first answer leaves its lock alone
+    contents = {path.name for path in folder.iterdir()} - {LOCK} if folder.is_dir() else set()
+    if contents and not (folder / ANSWERS).is_dir():
         msg = f"`{folder}` has files and is not the folder of a study, so its files might be overwritten"
         raise JudgedError(msg, hint=hint)
     try:
@@ -56,8 +60,14 @@ def prepare_folder(folder: Path) -> None:
 
 def write_study(study: Study, inputs: StudyInputs) -> list[Path]:
     """Write everything that follows from a study into its folder; return the files."""
+    prepare_folder(inputs.folder)
+    with lock_folder(inputs.folder):
+        _write_results(study, inputs)
+    return _list_files(inputs.folder)
+
+
+def _write_results(study: Study, inputs: StudyInputs) -> None:
     folder = inputs.folder
-    prepare_folder(folder)
     study.save(folder / "study.json")
     pyarrow.csv.write_csv(study.to_arrow("systems"), folder / "systems.csv")
     if study.scored is not None:
@@ -77,7 +87,15 @@ def write_study(study: Study, inputs: StudyInputs) -> list[Path]:
     )
     write_file(folder / "README.md", _describe_folder(study, folder))
     _write_manifest(study, inputs)
-    return sorted(path for path in folder.rglob("*") if path.is_file() and ANSWERS not in path.parts)
+
+
+def _list_files(folder: Path) -> list[Path]:
+    """Return the files of results; neither answers nor what a process has for itself, whose names begin with a dot."""
+    return sorted(
+        path
+        for path in folder.rglob("[!.]*")
+        if path.is_file() and ANSWERS not in path.relative_to(folder).parts
+    )
 
 
 def _describe_folder(study: Study, folder: Path) -> str:
@@ -107,15 +125,15 @@ def _write_manifest(study: Study, inputs: StudyInputs) -> None:
     """Write what the results depend on, and what was written."""
     folder = inputs.folder
     files = {
-        str(path.relative_to(folder)): _hash(path)
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != "manifest.json" and ANSWERS not in path.parts
+        str(path.relative_to(folder)): hash_file(path)
+        for path in _list_files(folder)
+        if path.name != "manifest.json"
     }
     manifest = {
         "judged": __version__,
         "python": platform.python_version(),
-        "versions": list_versions(),
-        "machine": f"{platform.system()} {platform.machine()}",
+        "versions": list_versions(*PACKAGES),
+        "machine": name_system(),
         "seed": inputs.spec.seed,
         "collection": {
             "name": study.collection,
@@ -127,8 +145,3 @@ def _write_manifest(study: Study, inputs: StudyInputs) -> None:
         "files": files,
     }
     write_file(folder / "manifest.json", json.dumps(manifest, indent=2, default=str) + "\n")
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

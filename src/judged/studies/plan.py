@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from judged.errors import JudgedError
 from judged.plugins import search_current_folder
 from judged.result import InputFile
+from judged.store.hashing import hash_value
+from judged.store.machine import list_versions
+from judged.store.source import hash_module
 from judged.studies.answers import AnswerLog
 from judged.studies.collection import Collection
 from judged.studies.specification import StudySpec
@@ -94,7 +93,7 @@ def plan_systems(spec: StudySpec, collection: Collection, folder: Path) -> list[
         "documents": collection.digest,
         "queries": collection.query_digest,
         "depth": spec.depth,
-        "versions": list_versions(),
+        "versions": list_versions(*PACKAGES),
     }
     total = len(collection.queries) * spec.repeats
     keys: dict[str, str] = {}
@@ -105,7 +104,7 @@ def plan_systems(spec: StudySpec, collection: Collection, folder: Path) -> list[
             if system.learns
             else {}
         )
-        keys[system.name] = _hash(
+        keys[system.name] = hash_value(
             {
                 **subject,
                 **learning,
@@ -119,21 +118,6 @@ def plan_systems(spec: StudySpec, collection: Collection, folder: Path) -> list[
         done = sum(sample < spec.repeats for _, sample in known)
         planned.append(PlannedSystem(system, keys[system.name], log, done, total))
     return planned
-
-
-def list_versions() -> dict[str, str]:
-    """Return the version of every package that answers may depend on, of those that are installed."""
-    found = {}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def _hash(subject: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(subject, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _find_files(settings: Any) -> Iterator[tuple[str, str]]:
@@ -152,24 +136,13 @@ def _find_files(settings: Any) -> Iterator[tuple[str, str]]:
         elif len(settings) < 4096 and path.is_file():
             yield _stat(path)
         elif ":" in settings and module.replace(".", "").isidentifier():
-            yield settings, _hash_module(module)
+            search_current_folder()
+            yield settings, hash_module(module)
 
 
 def _stat(path: Path) -> tuple[str, str]:
     found = path.stat()
     return str(path), f"{found.st_size} {found.st_mtime_ns}"
-
-
-def _hash_module(module: str) -> str:
-    """Return a hash of a module's file; empty if there is none."""
-    search_current_folder()
-    try:
-        spec = find_spec(module)
-    except (ImportError, ValueError):
-        return ""
-    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
-        return ""
-    return hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()
 
 
 def describe_plan(inputs: StudyInputs, cache: VectorCache) -> Iterator[str]:

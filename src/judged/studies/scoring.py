@@ -16,9 +16,10 @@ from judged.problem import Note
 from judged.result import Provenance
 from judged.scoring.evaluate import evaluate_many
 from judged.scoring.evaluations import Evaluations
+from judged.store.machine import list_versions
 from judged.studies.answers import make_run
 from judged.studies.learning import Learning
-from judged.studies.plan import PlannedSystem, StudyInputs, describe_stages, list_versions
+from judged.studies.plan import PACKAGES, PlannedSystem, StudyInputs, describe_stages
 from judged.studies.result import StageTimes, Study, SystemRecord
 from judged.studies.routing import RoutingReport, evaluate_routing
 from judged.studies.stages.clock import TOTAL
@@ -101,7 +102,7 @@ def _list_settings(inputs: StudyInputs) -> dict[str, object]:
         "cutoffs": list(spec.cutoffs),
         "documents": inputs.collection.digest,
         "systems": msgspec.to_builtins(systems),
-        "versions": list_versions(),
+        "versions": list_versions(*PACKAGES),
     }
 
 

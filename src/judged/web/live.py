@@ -12,7 +12,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -20,6 +19,7 @@ from typing import TypeAlias
 
 from judged.errors import JudgedError, UnknownName
 from judged.result import RESULTS, Result, find_kind, load
+from judged.store.hashing import hash_text
 
 ENDINGS = (".json.gz", ".json")
 MOST_FILES = 10_000
@@ -209,7 +209,7 @@ def describe(error: JudgedError | OSError) -> str:
 
 
 def _hash(value: object) -> str:
-    return blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    return hash_text(repr(value))[:24]
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

@@ -10,8 +10,6 @@ model loaded or an index built. Stages neither touch the clock nor know the syst
 
 from __future__ import annotations
 
-import hashlib
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -152,12 +150,3 @@ class Workshop:
         except KeyError as error:
             msg = f"document `{error.args[0]}` is not in the collection, so there is no text to rank it by"
             raise StageFailed(msg) from None
-
-
-def hash_source(thing: object) -> str:
-    """Return a hash of the file that defines an object, so that its results are forgotten when it changes."""
-    module = sys.modules.get(getattr(thing, "__module__", None) or type(thing).__module__)
-    path = getattr(module, "__file__", None)
-    if path is None or not Path(path).is_file():
-        return ""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -18,9 +18,10 @@ import msgspec
 import numpy as np
 
 from judged._optional import need
+from judged.store.machine import list_versions
 from judged.studies.stages.cosine import normalise_rows
 from judged.studies.stages.encoders.encoder import EncoderSpec
-from judged.studies.stages.encoders.models import ModelFolder, find_model, find_versions
+from judged.studies.stages.encoders.models import ModelFolder, find_model
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
 
 TOKENISER, WEIGHTS = "tokenizer.json", "model.safetensors"
@@ -107,7 +108,7 @@ class BPEEncoder:
         self.tokenizer.enable_truncation(self.spec.max_length)
         self.dimensions = int(self.network["lstm"].hidden_size)
         self.untrained = self.folder is None
-        self.identity = find_versions("torch", "tokenizers")
+        self.identity = list_versions("torch", "tokenizers")
         if self.folder is not None:
             self.identity["model"] = self.folder.identity
 

@@ -6,13 +6,13 @@ are encoded once and cached; they depend on the spec's settings and on `Encoder.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Protocol
 
 import msgspec
 
+from judged.store.hashing import hash_folder
 from judged.studies.stages.stage import Matrix, StageFailed, StageSpec, Vector
 
 
@@ -63,13 +63,8 @@ class EncoderSpec(StageSpec, frozen=True, kw_only=True):
 
 def hash_files(folder: str | Path) -> str:
     """Return a hash of the files of a model's folder, by name and content."""
-    found = hashlib.sha256()
-    paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
-    if not paths:
+    digest = hash_folder(Path(folder))
+    if not digest:
         msg = f"`{folder}` has no files, expected those of a model"
         raise StageFailed(msg)
-    for path in paths:
-        found.update(f"{path.relative_to(folder)}\0".encode())
-        with path.open("rb") as file:
-            found.update(hashlib.file_digest(file, "sha256").digest())
-    return found.hexdigest()
+    return digest

@@ -11,9 +11,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from judged.store.source import hash_source
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.functions import call, import_stage
-from judged.studies.stages.stage import Matrix, StageFailed, Vector, hash_source
+from judged.studies.stages.stage import Matrix, StageFailed, Vector
 
 
 class Function(EncoderSpec, tag="function", frozen=True, kw_only=True):

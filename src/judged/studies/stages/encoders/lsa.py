@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 
 from judged._optional import need
+from judged.store.machine import list_versions
 from judged.studies.stages.cosine import normalise_rows
 from judged.studies.stages.encoders.encoder import EncoderSpec
-from judged.studies.stages.encoders.models import find_versions
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
 
 MAX_TERMS = 20_000
@@ -96,7 +96,7 @@ class LSAEncoder:
     def __post_init__(self) -> None:
         fitted = self.vectoriser.vocabulary_ if self.decomposition is None else self.decomposition.components_
         self.dimensions = len(fitted)
-        self.identity = find_versions("scikit-learn", "numpy", "scipy")
+        self.identity = list_versions("scikit-learn", "numpy", "scipy")
 
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of documents; a text without known terms has the vector 0."""

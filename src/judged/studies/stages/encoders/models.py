@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -56,17 +55,6 @@ def find_model(model: str, *, revision: str | None = None, extra: str, weights: 
         msg = f"the model `{model}` is not a folder on this machine"
         raise StageFailed(msg, hint="write the path of a folder, a hub id, or `package:NAME/FOLDER`")
     return _find_on_hub(model, revision, extra=extra, weights=weights)
-
-
-def find_versions(*packages: str) -> dict[str, str]:
-    """Return the versions of those packages that are installed."""
-    found = {}
-    for package in packages:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 @contextmanager

@@ -11,8 +11,9 @@ import msgspec
 import numpy as np
 
 from judged._optional import need
+from judged.store.machine import list_versions
 from judged.studies.stages.encoders.encoder import EncoderSpec
-from judged.studies.stages.encoders.models import ModelFolder, find_model, find_versions, load_quietly
+from judged.studies.stages.encoders.models import ModelFolder, find_model, load_quietly
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
 
 
@@ -68,7 +69,7 @@ class SentenceTransformersEncoder:
     def __post_init__(self) -> None:
         self.identity = {
             "model": self.folder.identity,
-            **find_versions("torch", "transformers", "tokenizers", "sentence-transformers"),
+            **list_versions("torch", "transformers", "tokenizers", "sentence-transformers"),
         }
 
     @cached_property

@@ -12,9 +12,10 @@ import msgspec
 import numpy as np
 
 from judged._optional import need
+from judged.store.machine import list_versions
 from judged.studies.stages.cosine import normalise_rows
 from judged.studies.stages.encoders.encoder import EncoderSpec, hash_files
-from judged.studies.stages.encoders.models import find_model, find_versions
+from judged.studies.stages.encoders.models import find_model
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
 
 
@@ -50,7 +51,7 @@ class Model2Vec(EncoderSpec, tag="model2vec", frozen=True, kw_only=True):
             )
             return np.asarray(found, dtype=np.float32)
 
-        identity = {"model": folder.identity, **find_versions("model2vec", "tokenizers")}
+        identity = {"model": folder.identity, **list_versions("model2vec", "tokenizers")}
         return StaticEncoder(encode, network.dim, identity, normalise=self.normalise)
 
 
@@ -77,7 +78,7 @@ class WordLlama(EncoderSpec, tag="wordllama", frozen=True, kw_only=True):
         except (OSError, ValueError) as error:
             msg = f"the package `wordllama` has no weights of 256 dimensions in {folder}: {error}"
             raise StageFailed(msg) from error
-        identity = {"model": hash_files(folder / "weights"), **find_versions("wordllama", "tokenizers")}
+        identity = {"model": hash_files(folder / "weights"), **list_versions("wordllama", "tokenizers")}
         return StaticEncoder(network.embed, self.dimensions, identity, normalise=self.normalise)
 
 

@@ -15,12 +15,12 @@ import msgspec
 import numpy as np
 
 from judged._optional import need
+from judged.store.machine import list_versions
 from judged.studies.stages.cosine import normalise_rows
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.encoders.models import (
     ModelFolder,
     find_model,
-    find_versions,
     load_quietly,
 )
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
@@ -217,7 +217,7 @@ class TransformersEncoder:
         self._least = int(getattr(self.network.config, "downsampling_rate", 1))
         stated = self.spec.max_length or min(self.tokenizer.model_max_length, MAX_TOKENS)
         self.max_length = min(stated, _find_positions(self.network.config) or stated)
-        self.identity = find_versions("torch", "transformers", "tokenizers")
+        self.identity = list_versions("torch", "transformers", "tokenizers")
         if self.folder is not None:
             self.identity["model"] = self.folder.identity
 
