@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -109,7 +110,7 @@ def test_answers_are_measured_exactly(metric: Metric) -> None:
 
 
 def test_neighbours_are_cached_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same vectors are not searched twice; other ones, or a damaged file, are."""
+    """The same vectors are not searched twice; other ones, a damaged entry and a damaged file are."""
     monkeypatch.setenv("JUDGED_CACHE", str(tmp_path))
     vectors, queries = (Vectors.from_array(array) for array in draw("l2", 7, 80))
     first = cached_neighbours(vectors, queries, "l2", depth=5)
@@ -120,7 +121,11 @@ def test_neighbours_are_cached_by_content(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.undo()
     monkeypatch.setenv("JUDGED_CACHE", str(tmp_path))
-    for file in (tmp_path / "neighbours").iterdir():
-        file.write_bytes(b"torn")
+    path = tmp_path / "neighbours.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE entries SET value = ?", [b"torn"])
+    database.close()
+    assert (cached_neighbours(vectors, queries, "l2", depth=5).ids == first.ids).all()
+    path.write_bytes(b"torn" * 1000)
     assert (cached_neighbours(vectors, queries, "l2", depth=5).ids == first.ids).all()
     assert cached_neighbours(vectors, queries, "ip", depth=5).distances.max() < 0

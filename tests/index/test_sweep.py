@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from judged.errors import BadProtocol, MissingExtra, UnknownName, Unreadable
+from judged.errors import BadProtocol, JudgedError, MissingExtra, UnknownName, Unreadable
 from judged.index.data import Dataset, make_dataset
 from judged.index.engine import ENGINES, Engine
 from judged.index.measurement import Workload, propose_effort
@@ -146,6 +146,30 @@ def test_a_killed_run_resumes_without_repeating_or_losing_a_point(
     assert 2 <= len(before.splitlines()) < 8
     assert (results / "points.jsonl").read_text().startswith(before)
     assert len(lines) == len({line["key"] for line in lines}) == 8
+
+
+def test_a_second_sweep_into_a_folder_is_refused_until_the_first_is_killed(
+    dataset: Dataset, vectors: NDArray[np.float32], results: Path, tmp_path: Path
+) -> None:
+    """The error names the process that measures; nothing is measured; a killed one blocks nobody."""
+    pytest.importorskip("faiss")
+    np.save(tmp_path / "vectors.npy", vectors)
+    first = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "vectors.npy"), str(results)], start_new_session=True
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not read_points(results) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        with pytest.raises(JudgedError, match=f"is being written by process {first.pid} on "):
+            run_sweep(dataset, plan_builds(["exact"], None), QUICK, results)
+    finally:
+        os.killpg(first.pid, signal.SIGKILL)
+        first.wait()
+    points, failures = run_sweep(dataset, plan_builds(["exact"], None), QUICK, results)
+
+    assert ([point.engine for point in points], failures) == (["exact"], [])
+    assert {path.name for path in results.iterdir()} == {"points.jsonl", "rows"}
 
 
 class Crashing(Engine):

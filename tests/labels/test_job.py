@@ -6,6 +6,8 @@ import asyncio
 import re
 import signal
 import sqlite3
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -315,7 +317,7 @@ def test_every_answer_is_on_disk_before_the_next_request(
     def answer(request: Request) -> Response:
         if request.number > 1:
             with sqlite3.connect(path) as base:
-                found.append(base.execute("SELECT COUNT(*) FROM answers").fetchone()[0])
+                found.append(base.execute("SELECT COUNT(*) FROM entries").fetchone()[0])
             base.close()
         return graded(request)
 
@@ -477,21 +479,37 @@ def test_labels_record_how_probable_legal_grades_were(serve: Serve, tmp_path: Pa
     assert any("1 of 1 grades had less than half" in note.message for note in labelling.notes)
 
 
+HOLD = """
+import sys
+from judged.labels.cache import lock_cache
+with lock_cache(sys.argv[1], print):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
 def test_a_job_that_waits_for_another_says_so(serve: Serve, label_run: LabelRun, tmp_path: Path) -> None:
-    """The name of the cache, before anything is asked; a lock ends with its process."""
+    """The cache and the process, before anything is asked; a lock ends with its process, however that ends."""
     steps: list[Progress] = []
     server = serve()
-    with sqlite3.connect(f"{tmp_path / 'c'}-job", isolation_level=None, check_same_thread=False) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        ending = Timer(0.2, other.rollback)
-        ending.start()
-        labelling = label_run(server, cache=tmp_path / "c", progress=steps.append)
-        ending.join()
-    other.close()
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLD, tmp_path / "c"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert other.stdin is not None
+    assert other.stdout is not None
+    assert other.stdout.readline() == b"locked\n"
+    ending = Timer(0.2, other.kill)
+    ending.start()
+    labelling = label_run(server, cache=tmp_path / "c", progress=steps.append)
+    ending.join()
+    other.communicate()
 
     assert labelling.complete
     assert steps[0].waiting
-    assert steps[0].problem == f"waiting for another job that uses {tmp_path / 'c'}"
+    assert steps[0].problem is not None
+    assert steps[0].problem.startswith(
+        f"waiting for another job that uses {tmp_path / 'c'}: process {other.pid} on "
+    )
     assert not any(step.waiting for step in steps[1:])
 
 

@@ -14,11 +14,11 @@ from hypothesis import given, strategies as st
 
 from judged.errors import BadInput, BadProtocol, Unreadable
 from judged.labels.budget import Budget, Prices, estimate_pool
-from judged.labels.cache import Answer, Cache
+from judged.labels.cache import Answer, LabelCache, lock_cache
 from judged.labels.client import Endpoint, Key, RetryPolicy, parse_retry_after
 from judged.labels.pool import Item, Pool
 from judged.labels.prompt import Labeller, Prompt, estimate_tokens, read_prompt
-from judged.labels.run import Throttle, backoff, cache_lock
+from judged.labels.run import Throttle, backoff
 
 
 @pytest.mark.parametrize(
@@ -142,15 +142,15 @@ def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
     for name in ("text", "other"):
         before = (tmp_path / name).read_bytes()
         with pytest.raises(Unreadable, match="cannot be used as a cache of labels"):
-            Cache(tmp_path / name)
+            LabelCache(tmp_path / name)
         assert (tmp_path / name).read_bytes() == before
 
 
 def test_a_cache_that_breaks_during_a_job_raises_a_clear_error(tmp_path: Path) -> None:
     """It is no error of the database library."""
-    with Cache(tmp_path / "c") as cache:
+    with LabelCache(tmp_path / "c") as cache:
         with sqlite3.connect(tmp_path / "c") as other:
-            other.execute("DROP TABLE answers")
+            other.execute("DROP TABLE entries")
         other.close()
 
         with pytest.raises(Unreadable, match="cannot be used any longer: no such table"):
@@ -166,7 +166,7 @@ def test_the_cache_says_what_was_asked_with() -> None:
 
 def test_the_last_answer_with_a_grade_holds() -> None:
     """A failure after a grade does not undo it; the tokens of all are counted."""
-    with Cache() as cache:
+    with LabelCache() as cache:
         for grade in (None, 3, None):
             cache.add(
                 b"k", Answer(grade, None if grade else "no grade", "…", "m", "p", tokens_in=10, tokens_out=1)
@@ -285,7 +285,7 @@ def test_a_text_holds_no_control_tokens_of_chat_templates(token: str) -> None:
 @pytest.mark.parametrize(("grade", "tokens"), [(99, 1), (-1, 1), (2, -5)])
 def test_a_cache_with_planted_values_is_refused(tmp_path: Path, grade: int, tokens: int) -> None:
     """A grade off the scale was written by no job."""
-    with Cache(tmp_path / "c") as cache:
+    with LabelCache(tmp_path / "c") as cache:
         cache.add(b"k", Answer(grade, None, "x", "m", "p", tokens_in=tokens))
 
         with pytest.raises(Unreadable, match=r"the cache .* holds"):
@@ -294,9 +294,12 @@ def test_a_cache_with_planted_values_is_refused(tmp_path: Path, grade: int, toke
 
 def test_a_cache_with_damaged_text_is_read(tmp_path: Path) -> None:
     """Bytes that are not UTF-8 in the text of an answer change no grade and end no job."""
-    with Cache(tmp_path / "c") as cache:
-        cache.add(b"k", Answer(2, None, "x", "m", "p"))
-        cache._db.execute("UPDATE answers SET answer = CAST(X'ff41' AS TEXT)")
+    with LabelCache(tmp_path / "c") as cache:
+        cache.add(b"k", Answer(2, None, "xA", "m", "p"))
+        with sqlite3.connect(tmp_path / "c") as other:
+            ((value,),) = other.execute("SELECT value FROM entries")
+            other.execute("UPDATE entries SET value = ?", [value.replace(b"xA", b"\xffA")])
+        other.close()
 
         assert cache.find([b"k"], range(5))[b"k"].answer.answer == "\ufffdA"
 
@@ -306,7 +309,7 @@ def test_a_cache_that_cannot_be_locked_raises_a_clear_error(tmp_path: Path) -> N
     (tmp_path / "c-job").mkdir()
 
     with (
-        pytest.raises(Unreadable, match="cannot be locked against other jobs"),
-        cache_lock(tmp_path / "c", print),
+        pytest.raises(Unreadable, match="cannot be locked against other processes"),
+        lock_cache(tmp_path / "c", print),
     ):
         pass

@@ -6,6 +6,7 @@ import json
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from judged.errors import JudgedError
@@ -103,7 +104,10 @@ def test_a_damaged_cache_of_vectors_is_refused_or_passed_over(desk: Path, damage
         import sqlite3
 
         with sqlite3.connect(cache) as database:
-            database.execute("UPDATE vectors SET vector = ?", [b"\0\0\xc0\x7f" * 3])
+            database.execute(
+                "UPDATE entries SET value = ? WHERE length(key) = 16",
+                [msgspec.msgpack.encode((b"\0\0\xc0\x7f" * 3, []))],
+            )
         database.close()
         assert means() == expected
         return

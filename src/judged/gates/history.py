@@ -7,7 +7,8 @@ line for each decision, with digests of the judgments and the run; a run that is
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ import msgspec
 from judged.errors import BadInput, BadProtocol, Unreadable
 from judged.gates.result import GateReport
 from judged.problem import Problem
+from judged.store.log import Log
 
 START = b'{"time":"'
 """How every line begins: one that does not is of another file."""
@@ -44,46 +46,30 @@ def record_look(report: GateReport, path: Path) -> GateReport:
             msg, hint="`--history` counts looks at files; leave it out, or save standard input first"
         )
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    looks = [*_read_log(path), Look(now, judgments, run, report.name, report.verdict)]
-    _append(path, looks[-1])
+    log = Log(path, msgspec.json.Decoder(Look).decode)
+    with _explain(path, "read"):
+        looks = list(log.read(on_damage=lambda *line: _refuse_foreign(path, *line)))
+    looks.append(Look(now, judgments, run, report.name, report.verdict))
+    with _explain(path, "written"):
+        log.append(looks[-1])  # on the disk before the verdict is printed
     runs = dict.fromkeys(look.run for look in looks if look.judgments == judgments)
     # a run that is decided again keeps its number
     return replace(report, looks=list(runs).index(run) + 1)
 
 
-def _read_log(path: Path) -> list[Look]:
-    """Return the decisions so far; a line that was cut when a process died is passed over, also once others follow it."""
-    try:
-        lines = path.read_bytes().splitlines() if path.exists() else []
-    except OSError as error:
-        msg = f"the history {path} cannot be read: {error.strerror}"
-        raise Unreadable(msg) from None
-    looks: list[Look] = []
-    for number, line in enumerate(lines, 1):
-        try:
-            looks.append(msgspec.json.decode(line, type=Look))
-        except msgspec.DecodeError as error:
-            if not (line.startswith(START) or START.startswith(line)):
-                problem = Problem.error(
-                    "bad-history", f"line {number}", f"is not a decision of a gate: {error}"
-                )
-                hint = "`--history` names a file that `judged gate` itself writes"
-                raise BadInput(str(path), [problem], hint=hint) from None
-    return looks
+def _refuse_foreign(path: Path, number: int, line: bytes, error: Exception) -> None:
+    """Raise `BadInput` for a line that is not the beginning of a decision, as one is that was cut."""
+    text = line.rstrip(b"\r\n")
+    if not (text.startswith(START) or START.startswith(text)):
+        problem = Problem.error("bad-history", f"line {number}", f"is not a decision of a gate: {error}")
+        hint = "`--history` names a file that `judged gate` itself writes"
+        raise BadInput(str(path), [problem], hint=hint) from None
 
 
-def _append(path: Path, look: Look) -> None:
-    """Write a line, on the disk before the verdict is printed; a line that was cut is ended first."""
+@contextmanager
+def _explain(path: Path, verb: str) -> Iterator[None]:
     try:
-        with path.open("ab+") as file:
-            if file.tell():
-                file.seek(-1, os.SEEK_END)
-                cut = file.read(1) != b"\n"
-            else:
-                cut = False
-            file.write(b"\n" * cut + msgspec.json.encode(look) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        yield
     except OSError as error:
-        msg = f"the history {path} cannot be written: {error.strerror}"
+        msg = f"the history {path} cannot be {verb}: {error.strerror}"
         raise Unreadable(msg) from None

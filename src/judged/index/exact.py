@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
+import io
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judged.arrays import Floats, Ints
+from judged.errors import Unreadable
 from judged.index.engine import Metric
 from judged.index.family import find_places
 from judged.index.neighbours import Neighbours
 from judged.index.vectors import Vectors
-from judged.store.files import cache_folder, replace_file
+from judged.store.cache import Cache, remove_cache
+from judged.store.files import cache_folder
+from judged.store.hashing import hash_bytes
 
 BLOCK = 1 << 24
 """How many float32 distances one thread holds at a time: 64 MiB."""
@@ -25,6 +30,8 @@ MARGIN = 32
 """How many candidates beyond the depth are ranked again in float64, at least."""
 VERSION = 1
 """Part of the key of cached neighbours; raised when their computation changes."""
+LARGEST = 900_000_000
+"""Bytes of neighbours that are cached at most: SQLite takes no value of 1 GB."""
 
 
 def find_neighbours(
@@ -179,19 +186,37 @@ def cached_neighbours(
     progress: Callable[[int, int], None] | None = None,
 ) -> Neighbours:
     """Return the neighbours of all queries, from the cache if the same vectors and queries were searched before."""
-    key = hashlib.sha256(f"{VERSION} {vectors.digest} {queries.digest} {metric} {depth}".encode()).hexdigest()
-    path = cache_folder() / "neighbours" / f"{key}.npz"
-    if path.is_file():
-        try:
-            with np.load(path, allow_pickle=False) as saved:
-                return Neighbours(saved["ids"], saved["distances"], len(vectors))
-        except (OSError, ValueError, KeyError, EOFError):
-            path.unlink(missing_ok=True)  # damaged: compute it again
+    key = hash_bytes(f"{VERSION} {vectors.digest} {queries.digest} {metric} {depth}".encode())
+    path = cache_folder() / "neighbours.sqlite"
+    try:
+        cached = _read_cached(path, key, len(vectors))
+    except Unreadable:
+        remove_cache(path)  # damaged, and all of it can be computed again
+        cached = None
+    if cached is not None:
+        return cached
     found = find_neighbours(vectors.array, queries.array, metric, depth=depth, progress=progress)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replace_file(path) as file:
-        np.savez(file, ids=found.ids, distances=found.distances)
+    if found.ids.nbytes + found.distances.nbytes < LARGEST:
+        content = io.BytesIO()
+        np.savez(content, ids=found.ids, distances=found.distances)
+        with _open_cache(path) as cache:
+            cache.add([(key, content.getvalue())], replace=True)
     return found
+
+
+def _open_cache(path: Path) -> Cache:
+    return Cache(path, holds="neighbours", hint="remove the file; it is made again")
+
+
+def _read_cached(path: Path, key: bytes, population: int) -> Neighbours | None:
+    """Return cached neighbours; None if there are none, or damaged ones."""
+    with _open_cache(path) as cache:
+        value = dict(cache.find([key])).get(key)
+    try:
+        with np.load(io.BytesIO(value or b""), allow_pickle=False) as saved:
+            return Neighbours(saved["ids"], saved["distances"], population)
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return None
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -21,9 +20,11 @@ from judged.errors import BadProtocol, EngineFailed, MissingExtra, UnknownName, 
 from judged.index.data import Dataset
 from judged.index.engine import Engine, OwnEngine, Setting, Settings, complete_settings, find_engine
 from judged.index.measurement import Measurement, Workload, propose_effort
-from judged.index.worker import Job, PlannedPoint, find_effort, make_key, run_job
-from judged.state import from_state, to_state
+from judged.index.worker import Job, PlannedPoint, find_effort, make_key, open_points, run_job
+from judged.state import to_state
 from judged.store.files import parse_yaml
+from judged.store.lock import lock_folder
+from judged.store.machine import describe_machine
 
 FORMAT = 1
 """Part of every key; raised when a measurement is made in another way."""
@@ -162,23 +163,6 @@ def _check_value(setting: Setting, value: Any, place: str) -> None:
         raise BadProtocol(msg)
 
 
-def describe_machine() -> dict[str, str | int]:
-    """Return what times depend on: processor, number of processors, system, Python."""
-    model = platform.processor()
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        model = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return {
-        "processor": model or platform.machine(),
-        "processors": os.cpu_count() or 1,
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-    }
-
-
 def make_subject(dataset: Dataset, build: Build, workload: Workload) -> dict[str, Any]:
     """Return everything that the points of a build depend on."""
     return {
@@ -193,18 +177,9 @@ def make_subject(dataset: Dataset, build: Build, workload: Workload) -> dict[str
 
 
 def read_points(results: Path) -> dict[str, Measurement]:
-    """Return the finished points of a folder by key; a line that was cut when a run was killed is passed over."""
-    path, found = results / "points.jsonl", {}
-    if not path.is_file():
-        return {}
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            point: Measurement = from_state(json.loads(line), Measurement)
-        except (ValueError, KeyError, TypeError):
-            continue
-        if (results / "rows" / f"{point.key}.parquet").is_file():
-            found[point.key] = point
-    return found
+    """Return the finished points of a folder by key: those whose raw rows are there."""
+    points = open_points(results).read()
+    return {point.key: point for point in points if (results / "rows" / f"{point.key}.parquet").is_file()}
 
 
 def run_sweep(
@@ -219,11 +194,13 @@ def run_sweep(
     at_recall: float | None = None,
 ) -> tuple[list[Measurement], list[Failure]]:
     """Measure every point that is not in the folder yet; return all of them, in the order of the plan, and failures."""
-    results.mkdir(parents=True, exist_ok=True)
     failures: list[Failure] = []
     wanted: list[str] = []
     done, total = 0, sum(len(build.queries) for build in builds)
-    with tempfile.TemporaryDirectory(prefix="judged-data-") as folder:
+    with (
+        lock_folder(results),
+        tempfile.TemporaryDirectory(prefix="judged-data-") as folder,
+    ):
         for build in builds:
             finished = read_points(results)
             subject = make_subject(dataset, build, workload)

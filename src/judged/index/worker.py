@@ -6,7 +6,6 @@ Threads of BLAS and OpenMP are set by the environment, before any library is loa
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -52,6 +51,9 @@ from judged.index.measurement import (
 )
 from judged.index.vectors import Vectors
 from judged.state import from_state, to_state
+from judged.store.files import replace_file
+from judged.store.hashing import hash_value
+from judged.store.log import Log
 
 BATCH = 10_000
 """Vectors that are inserted at a time."""
@@ -139,8 +141,7 @@ def run_job(job: Job, report: Report, *, kind: type[Engine] | None = None) -> No
 
 def make_key(subject: Mapping[str, Any], query: Mapping[str, Any] | None = None) -> str:
     """Return the hash of what a point depends on; without a query setting, that of its group."""
-    text = json.dumps({**subject, "query": query}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return hash_value({**subject, "query": query})[:32]
 
 
 def find_effort(kind: type[Engine]) -> str | None:
@@ -444,24 +445,20 @@ def _write(results: Path, measured: Measurement, rows: list[pa.Table]) -> None:
     """Write the raw rows, then the line that makes the point finished."""
     folder = results / "rows"
     folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f".{measured.key}.part"
-    pq.write_table(pa.concat_tables(rows), draft, compression="zstd")
-    draft.replace(folder / f"{measured.key}.parquet")
-    append_line(results / "points.jsonl", to_state(measured))
+    with replace_file(folder / f"{measured.key}.parquet") as file:
+        pq.write_table(pa.concat_tables(rows), file, compression="zstd")
+    open_points(results).append(measured)
 
 
-def append_line(path: Path, document: Mapping[str, Any]) -> None:
-    """Append one line of JSON; it is on disk when this returns, and begins on a line of its own."""
-    line = json.dumps(document, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-    with path.open("ab") as file:
-        if file.tell():
-            with path.open("rb") as earlier:
-                earlier.seek(-1, os.SEEK_END)
-                if earlier.read(1) != b"\n":  # a line that was cut when the process was killed
-                    line = b"\n" + line
-        file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
+def open_points(results: Path) -> Log[Measurement]:
+    """Return the log of the finished points of a folder."""
+    return Log(
+        results / "points.jsonl", lambda line: from_state(json.loads(line), Measurement), encode=_encode_point
+    )
+
+
+def _encode_point(measured: Measurement) -> bytes:
+    return json.dumps(to_state(measured), ensure_ascii=False, allow_nan=False).encode()
 
 
 def main(path: str) -> int:

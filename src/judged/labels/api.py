@@ -11,12 +11,12 @@ from typing import Any
 from judged.errors import BadProtocol, JudgedError
 from judged.io.texts import TextSource
 from judged.labels.budget import Budget, Prices
-from judged.labels.cache import Answer, Cache, Past
+from judged.labels.cache import Answer, LabelCache, Past, lock_cache
 from judged.labels.client import Client, Endpoint
 from judged.labels.pool import Item, Judged, Pool, PoolOptions, PoolSource, build_pool
 from judged.labels.prompt import Labeller, Question, make_questions
 from judged.labels.result import Labelling
-from judged.labels.run import Job, Progress, ProgressCallback, Throttle, cache_lock, run_sync
+from judged.labels.run import Job, Progress, ProgressCallback, Throttle, run_sync
 from judged.problem import Note
 from judged.result import Provenance
 from judged.tables.schema import GRADES
@@ -105,12 +105,12 @@ def label_pool(
     questions, keys = make_questions(pool.items, labeller)
     money = budget or Budget()
 
-    def report_wait() -> None:
+    def report_wait(holder: str) -> None:
         if progress is not None:
-            problem = f"waiting for another job that uses {cache}"
+            problem = f"waiting for another job that uses {cache}: {holder}"
             progress(Progress(0, len(questions), 0, 0.0, problem=problem))
 
-    with Cache(cache) as answers, cache_lock(cache, report_wait):
+    with LabelCache(cache) as answers, lock_cache(cache, report_wait):
         before = answers.find(questions, labeller.prompt.scale)
         known = {key for key, past in before.items() if past.answer.grade is not None or not retry_failed}
         remaining = {key: question for key, question in questions.items() if key not in known}
@@ -156,7 +156,7 @@ def _run_job(
     questions: Mapping[bytes, Question],
     labeller: Labeller,
     endpoint: Endpoint,
-    cache: Cache,
+    cache: LabelCache,
     budget: Budget,
     progress: ProgressCallback | None,
 ) -> _Outcome:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judged.errors import BadProtocol
-from judged.labels.cache import Cache
+from judged.labels.cache import LabelCache
 from judged.labels.pool import Pool
 from judged.labels.prompt import TOKEN_RULE, Labeller, make_questions
 
@@ -120,7 +120,7 @@ def estimate_pool(
     """Estimate what labelling a pool would take; a cache that does not exist is not created."""
     questions, _ = make_questions(pool.items, labeller)
     existing = cache if cache is not None and Path(cache).exists() else None
-    with Cache(existing) as answers:
+    with LabelCache(existing) as answers:
         past = answers.find(questions, labeller.prompt.scale)
         pace = answers.pace(labeller.model)
     known = {key for key, entry in past.items() if entry.answer.grade is not None or not retry_failed}

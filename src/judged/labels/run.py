@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
-import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 from typing import TypeAlias, TypeVar
 
 from judged._optional import need
-from judged.errors import EndpointFailed, Unreadable
+from judged.errors import EndpointFailed
 from judged.labels.answer import Verdict, read_answer
 from judged.labels.budget import Budget
-from judged.labels.cache import Answer, Cache
+from judged.labels.cache import Answer, LabelCache
 from judged.labels.client import Client, RejectedError, Reply, RetryPolicy, TransientError
 from judged.labels.prompt import Question, estimate_tokens
 
@@ -24,8 +22,6 @@ T = TypeVar("T")
 
 FIRST_WAIT, LONGEST_BACKOFF = 0.5, 60.0
 """Upper bounds in seconds of the wait before the first retry, and before any."""
-LOCK_INTERVAL = 0.5
-"""Seconds between two attempts to lock a cache that another job uses."""
 NO_ANSWER, REJECTED = "no answer", "refused by the endpoint"
 """Why a question has no answer: only failures came back, or the endpoint rejects it, such as a text too long."""
 MAX_SILENT = 10
@@ -125,7 +121,7 @@ class Job:
         self,
         client: Client,
         *,
-        cache: Cache,
+        cache: LabelCache,
         budget: Budget,
         throttle: Throttle,
         retries: RetryPolicy,
@@ -310,39 +306,6 @@ def backoff(retry: int, requested: float | None, rng: random.Random) -> float:
     if requested is not None:
         return requested + rng.uniform(0, requested / 10)
     return rng.uniform(0, min(LONGEST_BACKOFF, FIRST_WAIT * 2**retry))
-
-
-@contextmanager
-def cache_lock(cache: str | Path | None, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock of a cache, so that two jobs do not pay for the same questions; call `on_wait` while waiting.
-
-    The lock is SQLite's, on an empty file beside the cache: it works wherever the cache does and ends with the
-    process, however that ends. The cache itself stays readable.
-    """
-    if cache is None:
-        yield
-        return
-    with ExitStack() as stack:
-        try:
-            lock = sqlite3.connect(f"{cache}-job", timeout=0, isolation_level=None)
-            stack.callback(lock.close)
-            while not _try_lock(lock):
-                on_wait()
-                sleep(LOCK_INTERVAL)
-        except sqlite3.Error as error:
-            msg = f"{cache} cannot be locked against other jobs: {error}"
-            raise Unreadable(msg, hint="name another file with `--cache`") from None
-        yield
-
-
-def _try_lock(lock: sqlite3.Connection) -> bool:
-    try:
-        lock.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-            return False
-        raise
-    return True
 
 
 def run_sync(work: Callable[[], Awaitable[T]]) -> T:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
 from judged.store.files import write_file
+from judged.store.log import Log
 from judged.studies.stages.stage import Ranked
 from judged.studies.system import Answer
 from judged.tables.run import Run
@@ -71,23 +70,12 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     """What its stages say to readers of the results, after the last query that was asked."""
 
 
-class AnswerLog:
-    """A file with a line for each query that was asked; a line that was cut when a process died is passed over."""
+class AnswerLog(Log[Asked]):
+    """The log of the queries that a system was asked, and, next to it, what building the system showed."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def read(self) -> Iterator[Asked]:
-        """Yield what was asked, in its order."""
-        if not self.path.is_file():
-            return
-        decoder = msgspec.json.Decoder(Asked)
-        with self.path.open("rb") as file:
-            for line in file:
-                try:
-                    yield decoder.decode(line)
-                except msgspec.DecodeError:
-                    continue
+        # not durable: waiting for the disk after every query would disturb the times of the next one
+        super().__init__(path, msgspec.json.Decoder(Asked).decode, durable=False)
 
     def first_pass(self) -> Iterator[Asked]:
         """Yield the answers of the first pass, each query once."""
@@ -108,24 +96,6 @@ class AnswerLog:
         """Keep what building the system showed."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_file(self.path.with_suffix(".json"), msgspec.json.encode(built))
-
-    def open(self) -> BinaryIO:
-        """Return the file, opened to be appended to; a line that was cut is ended first."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        file = self.path.open("ab")
-        if file.tell() and not self._ends_whole():
-            file.write(b"\n")
-        return file
-
-    def add(self, file: BinaryIO, asked: Asked) -> None:
-        """Write one record, and hand it to the operating system."""
-        file.write(msgspec.json.encode(asked) + b"\n")
-        file.flush()
-
-    def _ends_whole(self) -> bool:
-        with self.path.open("rb") as file:
-            file.seek(-1, os.SEEK_END)
-            return file.read(1) == b"\n"
 
 
 def make_run(name: str, lists: Iterable[tuple[str, Sequence[str], Sequence[float]]]) -> Run:

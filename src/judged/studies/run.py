@@ -16,6 +16,7 @@ from judged._arguments import worded
 from judged.errors import JudgedError
 from judged.index.exact import pin_blas
 from judged.store.files import cache_folder
+from judged.store.lock import lock_folder
 from judged.studies.answers import Asked, Built
 from judged.studies.collection import Collection
 from judged.studies.collections import list_inputs, read_collection, split_queries
@@ -75,8 +76,12 @@ def run_study(
         inputs = study if isinstance(study, StudyInputs) else open_study(study, folder)
         if output is None and inputs.folder == folder:
             inputs = replace(inputs, temporary=True)
-        # one thread for NumPy: several that wait for each other make the times of single queries depend on the load
-        with closing(VectorCache(find_cache(cache))) as vectors, pin_blas(1, library="openblas"):
+        with (
+            lock_folder(inputs.folder),
+            closing(VectorCache(find_cache(cache))) as vectors,
+            # one thread for NumPy: several that wait for each other make the times of single queries depend on the load
+            pin_blas(1, library="openblas"),
+        ):
             learning = Learning(inputs)
             failures = _answer_all(inputs, learning, vectors, Path(temporary), progress)
         return make_study(inputs, failures, learning)
@@ -84,7 +89,7 @@ def run_study(
 
 def find_cache(cache: str | Path | None) -> Path:
     """Return the file of cached vectors: the one named, or one for all studies."""
-    return Path(cache) if cache is not None else cache_folder() / "vectors.sqlite"
+    return Path(cache) if cache is not None else cache_folder() / "embeddings.sqlite"
 
 
 def _answer_all(
@@ -132,12 +137,12 @@ def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counte
     for query, text in queries[: inputs.spec.warmup]:
         system.answer(Query(query, text, Clock(), sample=-1))
     try:
-        with planned.log.open() as file:
+        with planned.log.open() as add:
             for sample in range(inputs.spec.repeats):
                 for query, text in queries:
                     if (query, sample) in known:
                         continue
-                    planned.log.add(file, _ask(system, query, text, sample))
+                    add(_ask(system, query, text, sample))
                     counter.count(system.name)
                     if counter.done % SAVE_EVERY == 0:
                         _save(system)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
-from judged.errors import JudgedError, Unreadable
+from judged.errors import JudgedError
+from judged.store.cache import Cache
+from judged.store.hashing import hash_bytes, hash_value
 from judged.studies.stages.encoders.encoder import Encoder, EncoderSpec
 from judged.studies.stages.stage import Matrix, Query, StageFailed, Vector
 from judged.wording import counted
@@ -26,16 +26,7 @@ EMBEDDING = "embedding"
 """The stage in which queries are encoded."""
 VERSION = 2
 """Part of every key; raised when vectors are made in another way."""
-LOOKUP = 500
-"""Texts that are looked up in the cache at a time."""
-
-_TABLES = (
-    (
-        "CREATE TABLE IF NOT EXISTS vectors (space BLOB NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, "
-        "nanoseconds TEXT NOT NULL, PRIMARY KEY (space, text)) STRICT, WITHOUT ROWID"
-    ),
-    "CREATE TABLE IF NOT EXISTS spaces (settings BLOB PRIMARY KEY, space BLOB NOT NULL) STRICT, WITHOUT ROWID",
-)
+_ENTRY = msgspec.msgpack.Decoder(tuple[bytes, tuple[int, ...]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,100 +36,63 @@ class CachedVector:
     vector: Vector
     nanoseconds: tuple[int, ...] = ()
 
+    def to_bytes(self) -> bytes:
+        """Return it as the cache has it."""
+        return msgspec.msgpack.encode((self.vector.astype("<f4").tobytes(), self.nanoseconds))
+
+    @classmethod
+    def from_bytes(cls, value: bytes) -> CachedVector:
+        """Return what `to_bytes` wrote; raise `ValueError` for anything else."""
+        content, nanoseconds = _ENTRY.decode(value)
+        vector = np.frombuffer(content, dtype="<f4")
+        if not np.isfinite(vector).all():
+            raise ValueError("expected finite numbers")
+        return cls(vector, nanoseconds)
+
 
 class VectorCache:
-    """Vectors by space and text, in one SQLite file that several processes may use; without a path, in memory."""
+    """Vectors by space and text, in one file that several processes may use; without a path, in memory."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path
-        with self._wording():
-            if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(path or ":memory:", timeout=60, isolation_level=None)
-            if path is not None:
-                self._database.execute("PRAGMA journal_mode = WAL")
-                self._database.execute("PRAGMA synchronous = NORMAL")
-            for table in _TABLES:
-                self._database.execute(table)
+        hint = "remove the file, or name another one with `--cache`"
+        self._entries = Cache(path, holds="vectors", hint=hint)
 
     def find(self, space: bytes, texts: Sequence[str]) -> dict[str, CachedVector]:
-        """Return the cached ones of these texts; a damaged row is passed over."""
-        keys = {_hash(text): text for text in texts}
+        """Return the cached ones of these texts; a damaged one is passed over."""
+        keys = {_make_key(space, text): text for text in texts}
         found = {}
-        with self._wording():
-            for key, vector, nanoseconds in self._select(space, list(keys)):
-                with suppress(ValueError, TypeError):
-                    row = CachedVector(
-                        np.frombuffer(vector, dtype="<f4"), tuple(map(int, json.loads(nanoseconds)))
-                    )
-                    if np.isfinite(row.vector).all():
-                        found[keys[key]] = row
+        for key, value in self._entries.find(keys):
+            with suppress(ValueError, msgspec.DecodeError):
+                found[keys[key]] = CachedVector.from_bytes(value)
         return found
 
-    def _select(self, space: bytes, keys: list[bytes]) -> Iterator[tuple[bytes, bytes, str]]:
-        for start in range(0, len(keys), LOOKUP):
-            some = keys[start : start + LOOKUP]
-            marks = ",".join("?" * len(some))
-            with closing(
-                self._database.execute(
-                    f"SELECT text, vector, nanoseconds FROM vectors WHERE space = ? AND text IN ({marks})",  # noqa: S608 - question marks alone
-                    [space, *some],
-                )
-            ) as rows:
-                yield from rows
-
-    def add(self, space: bytes, vectors: dict[str, CachedVector]) -> None:
+    def add(self, space: bytes, vectors: Mapping[str, CachedVector]) -> None:
         """Keep vectors by text, all or none of them."""
-        rows = [
-            (space, _hash(text), one.vector.astype("<f4").tobytes(), json.dumps(one.nanoseconds))
-            for text, one in vectors.items()
-        ]
-        with self._wording(), closing(self._database.cursor()) as cursor:
-            cursor.execute("BEGIN IMMEDIATE")
-            try:
-                cursor.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
-                cursor.execute("COMMIT")
-            except sqlite3.Error:
-                with suppress(sqlite3.Error):
-                    cursor.execute("ROLLBACK")
-                raise
+        entries = [(_make_key(space, text), cached.to_bytes()) for text, cached in vectors.items()]
+        self._entries.add(entries, replace=True)
 
     def remember(self, spec: EncoderSpec, space: bytes) -> None:
         """Keep which space the settings of an encoder led to, so that `count` need not load it."""
-        with self._wording():
-            self._database.execute(
-                "INSERT OR REPLACE INTO spaces VALUES (?, ?)", [_hash_settings(spec), space]
-            )
+        self._entries.add([(_hash_settings(spec), space)], replace=True)
 
     def count(self, spec: EncoderSpec, texts: Sequence[str]) -> int:
         """Return how many of the texts are cached, if the encoder is what it was when it was last loaded."""
-        with self._wording():
-            row = self._database.execute(
-                "SELECT space FROM spaces WHERE settings = ?", [_hash_settings(spec)]
-            ).fetchone()
-            keys = [] if row is None else [_hash(text) for text in dict.fromkeys(texts)]
-            return sum(1 for _ in self._select(row[0], keys)) if keys else 0
+        space = dict(self._entries.find([_hash_settings(spec)])).get(_hash_settings(spec))
+        keys = set() if space is None else {_make_key(space, text) for text in texts}
+        return sum(1 for _ in self._entries.find(keys))
 
     def close(self) -> None:
         """Close the file."""
-        self._database.close()
-
-    @contextmanager
-    def _wording(self) -> Iterator[None]:
-        """Raise what goes wrong with the file as an error that names it."""
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            msg = f"the cache of vectors {self.path} cannot be used: {error}"
-            raise Unreadable(msg, hint="remove the file, or name another one with `--cache`") from None
+        self._entries.close()
 
 
-def _hash(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+def _make_key(space: bytes, text: str) -> bytes:
+    """Return the key of a text: half a hash, by which two of a million texts are taken for one once in 10^26 times."""
+    return hash_bytes(space + text.encode("utf-8", "surrogatepass"))[:16]
 
 
 def _hash_settings(spec: EncoderSpec) -> bytes:
-    return hashlib.sha256(json.dumps(spec.to_dict(), sort_keys=True).encode()).digest()
+    return bytes.fromhex(hash_value(spec.to_dict()))
 
 
 @dataclass(eq=False)
@@ -211,7 +165,7 @@ class VectorSpace:
     @property
     def _query_key(self) -> bytes:
         """The key of its queries: a text may have another vector as a query than as a document."""
-        return hashlib.sha256(self.key + b"queries").digest()
+        return hash_bytes(self.key + b"queries")
 
 
 def encode_collection(
@@ -255,7 +209,7 @@ def make_key(spec: EncoderSpec, encoder: Encoder, collection: Collection) -> byt
         "identity": dict(encoder.identity),
         "documents": collection.digest if spec.fitted else "",
     }
-    return hashlib.sha256(json.dumps(subject, sort_keys=True).encode()).digest()
+    return bytes.fromhex(hash_value(subject))
 
 
 def _encode(encoder: Encoder, texts: Sequence[str], collection: Collection) -> Matrix:
