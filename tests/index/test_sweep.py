@@ -19,6 +19,7 @@ from judged.index.data import Dataset, make_dataset
 from judged.index.engine import ENGINES, Engine
 from judged.index.measurement import Workload, propose_effort
 from judged.index.sweep import plan_builds, read_points, read_sweep, run_sweep
+from judged.store.lock import LOCK, lock_file
 
 QUICK = Workload(repeats=1, warmup=5)
 
@@ -170,6 +171,55 @@ def test_a_second_sweep_into_a_folder_is_refused_until_the_first_is_killed(
 
     assert ([point.engine for point in points], failures) == (["exact"], [])
     assert {path.name for path in results.iterdir()} == {"points.jsonl", "rows"}
+
+
+HOLDING = """
+import os, time
+from pathlib import Path
+from judged.index.engine import Engine
+from judged.store.lock import lock_folder
+
+class Holding(Engine):
+    name = "holding"
+    title = "locks a folder for a minute"
+
+    def create(self, spec, settings):
+        with lock_folder(Path(os.environ["HELD"])):
+            time.sleep(60)
+"""
+HOLD = """
+import sys
+from pathlib import Path
+import numpy as np
+from judged.index.data import make_dataset
+from judged.index.measurement import Workload
+from judged.index.sweep import plan_builds, run_sweep
+
+run_sweep(make_dataset(np.load(sys.argv[1])), plan_builds(["holding:Holding"], None), Workload(), Path(sys.argv[2]))
+"""
+
+
+def test_a_worker_ends_with_the_process_that_started_it(
+    vectors: NDArray[np.float32], results: Path, tmp_path: Path
+) -> None:
+    """Killed alone, in the middle of a build: nobody writes to the folder any more, and nothing is held."""
+    np.save(tmp_path / "vectors.npy", vectors)
+    (tmp_path / "holding.py").write_text(HOLDING)
+    held = tmp_path / "held"
+    first = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path / "vectors.npy"), str(results)],
+        cwd=tmp_path,
+        env={**os.environ, "HELD": str(held)},
+    )
+    deadline = time.monotonic() + 60
+    while not (held / LOCK).exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    first.kill()
+    first.wait()
+    started = time.monotonic()
+
+    with lock_file(held / LOCK, what="it", hint="", on_wait=lambda _: None):
+        assert time.monotonic() - started < 20
 
 
 class Crashing(Engine):

@@ -294,6 +294,7 @@ def _run_process(job: Job, timeout: float | None) -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(  # noqa: S603 - this very Python, with a file of our own
             [sys.executable, "-m", "judged.index.worker", str(path)],
+            stdin=subprocess.PIPE,  # nothing is written to it: it ends when this process does, and the worker with it
             stdout=subprocess.PIPE,
             stderr=errors,
             env=_environment(job.workload.threads),
@@ -317,8 +318,8 @@ def _run_process(job: Job, timeout: float | None) -> Iterator[dict[str, Any]]:
             if process.poll() is None:
                 process.kill()
             process.wait()
-            if process.stdout is not None:
-                process.stdout.close()
+            for pipe in filter(None, (process.stdin, process.stdout)):
+                pipe.close()
         if ended:
             raise EngineFailed(ended["message"], hint=ended["hint"])
         if process.returncode and overdue:
