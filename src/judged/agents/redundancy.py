@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from judged.agents.dedup.keys import normalise
-from judged.agents.tables import Result, Search
+from judged.agents.tables import Hit, Search
 from judged.blocks import Table, Value
 
 NEAR = 0.7
@@ -94,7 +94,7 @@ class SearchLog:
         )
 
 
-def _name(result: Result) -> str:
+def _name(result: Hit) -> str:
     known = (result.title, result.url, result.id, result.domain_id, result.snippet)
     return next((name for name in known if name), "")
 

@@ -14,7 +14,7 @@ TaskSource: TypeAlias = Literal["id", "question", "conversation", "position"]
 """What names a task: its id, the user's question, the conversation's id, or only its place in a file."""
 
 
-class Result(Struct, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
+class Hit(Struct, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
     """One result of a search: its keys, what was shown of it, and its gain.
 
     It has a generic `id`, which is valid only within its tool or index, or a `domain_id`, which is valid
@@ -39,7 +39,7 @@ class Search(Struct, kw_only=True, forbid_unknown_fields=True):
     query: str | None = None
     tool: str | None = None
     """What generic ids are scoped to."""
-    results: tuple[Result, ...] = ()
+    results: tuple[Hit, ...] = ()
 
 
 class Iteration(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -49,7 +49,7 @@ class Iteration(Struct, kw_only=True, forbid_unknown_fields=True):
     tokens: float | None = None
     seconds: float | None = None
 
-    def results(self) -> Iterator[tuple[Result, str | None]]:
+    def results(self) -> Iterator[tuple[Hit, str | None]]:
         """Yield the results of all searches in their order, with the tool that the id is scoped to."""
         for search in self.searches:
             for result in search.results:
@@ -83,7 +83,7 @@ class Session(Struct, kw_only=True):
     place: str = ""
     """Where it was read, for messages: the file, and the line where lines are sessions."""
 
-    def results(self) -> Iterator[tuple[Result, str | None]]:
+    def results(self) -> Iterator[tuple[Hit, str | None]]:
         """Yield every result in the order in which the agent received it, with the tool that its id is scoped to."""
         for iteration in self.iterations:
             yield from iteration.results()

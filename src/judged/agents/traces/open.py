@@ -22,11 +22,11 @@ from judged.io.open import BOM, File, decompress_stream, open_binary, read_text,
 from judged.problem import Problem
 from judged.store.files import standard_input
 
-SHOWN = 8
-"""The number of documents by which a format is recognised."""
+FIRST_DOCUMENTS = 8
+"""How many documents are looked at first to recognise a format."""
 
-HEAD = 65_536
-"""The number of characters by which a format is recognised."""
+FIRST_TEXT = 65_536
+"""How many characters are looked at first to recognise a format."""
 
 BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _NEXT_OBJECT = re.compile(rb"(?m)^\}[ \t\r]*\n\s*(?=\{)")
@@ -125,19 +125,19 @@ class Trace:
             begun = first.startswith(b"{") and first != b"{"
             return begun and (not more or self._peek(2)[1][1].lstrip().startswith(b"{"))
 
-    def first_documents(self) -> tuple[Json, ...]:
+    def first_documents(self, count: int = FIRST_DOCUMENTS) -> tuple[Json, ...]:
         """Return the values of the first documents, which stay to be read."""
         if not self.is_lines:
-            return tuple(document.value for document in self._whole[:SHOWN])
-        return tuple(_decode_each(line for _, line in self._peek(SHOWN)))
+            return tuple(document.value for document in self._whole[:count])
+        return tuple(_decode_lines(line for _, line in self._peek(count)))
 
-    def first_text(self) -> str:
+    def first_text(self, size: int = FIRST_TEXT) -> str:
         """Return the first characters, which stay to be read."""
-        size = sum(len(line) for _, line in self._ahead)
-        while size < HEAD and (line := next(self._lines, None)) is not None:
+        held = sum(len(line) for _, line in self._ahead)
+        while held < size and (line := next(self._lines, None)) is not None:
             self._ahead.append(line)
-            size += len(line[1])
-        return b"\n".join(line for _, line in self._ahead).decode("utf-8", "replace")[:HEAD]
+            held += len(line[1])
+        return b"\n".join(line for _, line in self._ahead).decode("utf-8", "replace")[:size]
 
     def is_empty(self) -> bool:
         """Return whether nothing is left to be read."""
@@ -219,8 +219,8 @@ def _find_line(error: Exception, content: bytes) -> int:
     return 1 + (content[: int(at[1])] if at else content.rstrip()).count(b"\n")
 
 
-def _decode_each(lines: Iterable[bytes]) -> Iterator[Json]:
-    for line in list(lines)[:SHOWN]:
+def _decode_lines(lines: Iterable[bytes]) -> Iterator[Json]:
+    for line in lines:
         try:
             yield msgspec.json.decode(line)
         except BROKEN:

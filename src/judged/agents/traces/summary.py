@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from judged.agents.tables import Result, Session
+from judged.agents.tables import Hit, Session
 from judged.agents.traces import TurnChoice
 from judged.agents.traces.context import REPEATED, ReadContext, describe_repeat
 from judged.agents.traces.json_values import JsonObject
@@ -89,7 +89,7 @@ class TraceSummary:
         if self.example is None or (self.results > found == 0):
             self.example = session
 
-    def _count(self, result: Result) -> None:
+    def _count(self, result: Hit) -> None:
         self.results += 1
         for name in FIELDS:
             self.fields[name] += getattr(result, name) is not None
