@@ -51,8 +51,13 @@ def decisions(evaluation: Evaluation) -> tuple[DedupDecision, ...]:
 
 
 def average_tasks(evaluation: Evaluation) -> Evaluation:
-    """Return the evaluation with a row for each task: the mean over the sessions of a system on it."""
-    return evaluation.average_by([key.task for key in session_keys(evaluation)], "task")
+    """Return the evaluation with a row for each task: the mean over the sessions of a system on it.
+
+    A task that only its place in a file names is this system's alone.
+    """
+    keys = session_keys(evaluation)
+    own = [f"{key.system}/{key.conversation}" if key.task_from == "position" else key.task for key in keys]
+    return evaluation.average_by(own, "task")
 
 
 def upper_bound(evaluation: Evaluation, measure: Measure | str) -> float:

@@ -40,6 +40,7 @@ from judged.problem import Note, Problem
 from judged.scoring.alignment import Alignment
 from judged.scoring.counts import to_notes
 from judged.scoring.evaluate import is_spark_frame
+from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Family, Measures
 from judged.tables.columns import to_strings
 from judged.tables.labels import Labels
@@ -424,6 +425,12 @@ def _parse(measures: Measures) -> list[Measure]:
     return parse_measures(measures, family="session")
 
 
+def _pair(evaluations: Sequence[Evaluation]) -> tuple[list[Evaluation], list[Note]]:
+    from judged.agents.pairing import pair_systems  # it is made of analyses, which need this module
+
+    return pair_systems(evaluations)
+
+
 SESSION = Family(
     name="session",
     unit="session",
@@ -435,5 +442,6 @@ SESSION = Family(
     parse=_parse,
     read_truth=_read_labels,
     input_roles=("labels", "trace"),
+    pair=_pair,
 )
 """Sessions of search by agents, scored by the gains of what they found."""

@@ -235,8 +235,8 @@ def _make_report(
     named: Traces, settings: Settings, options: dict[str, Any], *, curves: bool, quiet: bool
 ) -> SessionReport:
     from judged.agents.analysis import alone, curve, curve_measures, overlaps, stopping_points
-    from judged.agents.compare import compare_systems
     from judged.agents.result import SessionReport
+    from judged.comparison.api import compare
     from judged.result import observe_files
 
     inputs = observe_files(_list_inputs(named, options))
@@ -255,7 +255,7 @@ def _make_report(
         else None,
         pairs=overlaps(evaluation, good=good) if options["overlap"] else (),
         single=alone(evaluation, good=good) if options["overlap"] else (),
-        comparison=compare_systems(evaluation, baseline=compared, settings=settings) if compared else None,
+        comparison=compare(evaluation, baseline=compared, **settings.to_dict()) if compared else None,
         gates=_gate(evaluation, settings, options) if options["min_delta"] is not None else (),
         sections=dict(_make_sections(evaluation, settings, options, good=good)),
         explained=options["explain"],
@@ -284,7 +284,7 @@ def _make_sections(
 
 def _gate(evaluation: Evaluation, settings: Settings, options: dict[str, Any]) -> tuple[GateReport, ...]:
     """Gate every other system against the baseline, by the measures that have a better direction."""
-    from judged.agents.compare import gate_systems
+    from judged.gates.api import gate
 
     if len(options["baselines"]) != 1:
         msg = "`--min-delta` says how much worse than a baseline a system may be, and needs one `--baseline NAME`"
@@ -297,9 +297,11 @@ def _gate(evaluation: Evaluation, settings: Settings, options: dict[str, Any]) -
     if not directed:
         msg = f"{', '.join(map(str, evaluation.measures))} cannot be a gate: neither more nor less is better"
         raise BadMeasure(msg, hint="for example `-m CG`")
-    chosen = replace(evaluation, measures=tuple(directed))
-    return gate_systems(
-        chosen, baseline=options["baselines"][0], min_delta=options["min_delta"], seed=settings.seed
+    systems = dict(replace(evaluation, measures=tuple(directed)).systems)
+    baseline = systems.pop(options["baselines"][0])
+    return tuple(
+        gate(system, baseline=baseline, min_delta=options["min_delta"], seed=settings.seed)
+        for system in systems.values()
     )
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from judged.agents.analysis import curve, curve_measures, session_totals
 from judged.agents.commands.sessions import choose_measures
-from judged.agents.compare import compare_systems
 from judged.agents.evaluate import evaluate_sessions
 from judged.agents.protocol import WITHOUT_GAINS
 from judged.agents.result import SessionReport
 from judged.agents.traces.open import open_traces
 from judged.agents.traces.read import detect
 from judged.cli.viewing import ViewOptions
+from judged.comparison.api import compare
 from judged.errors import JudgedError
 from judged.result import Result, observe_files
 
@@ -52,7 +52,7 @@ def _evaluate(named: Sequence[tuple[str | None, str]], options: ViewOptions) -> 
             for system in evaluation.systems.values()
             for measure in curve_measures(evaluation.measures)
         ),
-        comparison=compare_systems(evaluation, baseline=baselines, settings=options.settings)
+        comparison=compare(evaluation, baseline=baselines, **options.settings.to_dict())
         if baselines
         else None,
     )

@@ -27,6 +27,11 @@ def get_body(value: Json, name: str) -> JsonObject:
     return get_object(found, "body") or found
 
 
+def list_objects(value: Json) -> list[JsonObject]:
+    """Return the objects in a list; none of any other value."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def get_str(value: Json, name: str) -> str:
     """Return the text under a name, or an empty one."""
     found = value.get(name) if isinstance(value, dict) else None
