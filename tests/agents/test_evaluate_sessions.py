@@ -334,3 +334,9 @@ def test_the_order_of_sessions_changes_no_value(order: list[int]) -> None:
     moved = evaluate_sessions([trace[at] for at in order], ["CG", "SRR"])
     assert moved.per_query().by_query("CG@last") == whole.per_query().by_query("CG@last")
     assert moved.mean() == pytest.approx(whole.mean())
+
+
+def test_a_keyword_that_is_misspelt_is_refused() -> None:
+    """As by any function, not passed over."""
+    with pytest.raises(TypeError, match=r"evaluate_sessions\(\) got an unexpected keyword argument 'lenint'"):
+        evaluate_sessions([conversation("c", "x2")], "CG", lenint=True)  # type: ignore[call-arg]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -231,6 +231,27 @@ class SessionAlignment(Alignment):
         )
 
 
+class SessionOptions(TypedDict, total=False):
+    """How traces are read, and what is kept of them for later questions."""
+
+    format: str | None
+    """The trace format; detected by default."""
+    tools: Tools | str | Path | None
+    """Which tools search, and where their results are."""
+    lenient: bool
+    """Whether malformed parts are left out and counted."""
+    conversations: Iterable[str]
+    """The only conversations to read; none: all."""
+    explain: bool
+    """Whether to keep why each result is new or a duplicate."""
+    searches: bool
+    """Whether to keep what each search repeated."""
+    human: Any
+    """Human grades of a random sample of the results."""
+    progress: Callable[[int], None] | None
+    """Called with the number of sessions read so far."""
+
+
 def align_sessions(
     labels: Labels | None,
     source: Any,
@@ -238,22 +259,18 @@ def align_sessions(
     measures: Sequence[Measure] = (),
     *,
     reference: Any = None,
-    format: str | None = None,  # noqa: A002 - what users call it
-    tools: Tools | str | Path | None = None,
-    lenient: bool = False,
-    conversations: Iterable[str] = (),
-    explain: bool = False,
-    searches: bool = False,
-    human: Any = None,
-    progress: Callable[[int], None] | None = None,
+    **options: Unpack[SessionOptions],
 ) -> SessionAlignment:
     """Read sessions from traces, find duplicates, and look up gains; only counts and gains are kept in memory."""
-    chosen = frozenset(conversations)
+    chosen, lenient = frozenset(options.get("conversations", ())), options.get("lenient", False)
+    explain, searches = options.get("explain", False), options.get("searches", False)
+    human, progress = options.get("human"), options.get("progress")
     index = None if labels is None else LabelIndex(labels, protocol.rules)
     keep = "all" if human is not None else _choose_keep(reference, measures)
     builder = SessionViewBuilder(protocol, labels=index, keep=keep, explain=explain, searches=searches)
     skipped = TraceProblems()
-    how: dict[str, Any] = {"format": format, "tools": tools, "lenient": lenient, "turn": protocol.turn}
+    how: dict[str, Any] = {name: options.get(name) for name in ("format", "tools")}
+    how |= {"lenient": lenient, "turn": protocol.turn}
     for name, traces in _name_sources(source):
         if is_spark_frame(traces):
             if explain or searches:
