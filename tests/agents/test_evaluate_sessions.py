@@ -220,7 +220,7 @@ def test_a_task_done_several_times_has_the_mean() -> None:
 
 def test_a_conversation_given_twice_is_refused() -> None:
     """The same session twice would count twice; the message says what to do."""
-    with pytest.raises(BadInput, match="is there twice for the system `a`"):
+    with pytest.raises(BadInput, match="appears twice for the system `a`"):
         evaluate_sessions([conversation("c", "a1"), conversation("c", "a2")], "CG")
 
 

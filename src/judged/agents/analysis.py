@@ -124,7 +124,7 @@ def _point(view: SessionView, measure: Measure, iteration: int, level: float) ->
 
 
 def curve_measures(measures: Iterable[Measure]) -> list[Measure]:
-    """Return the measures that have a curve, each once whatever its iteration."""
+    """Return the measures that have a curve, each once regardless of its iteration."""
     with_curve = [measure for measure in measures if measure.at_parameter == "iteration"]
     return list({_drop_iteration(measure): measure for measure in with_curve}.values())
 

@@ -117,7 +117,7 @@ class SearchRecord:
 
 @dataclass(frozen=True, slots=True)
 class SessionCounts:
-    """What is counted for each session beside what its measures use."""
+    """Counts of each session in addition to those that its measures use."""
 
     idle: Ints
     conflicts: Ints

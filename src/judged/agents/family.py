@@ -58,7 +58,7 @@ class SessionTotals:
     iterations: int = 0
     """Iterations that searched."""
     idle: int = 0
-    """SessionView of the agents that did not search, and are not iterations."""
+    """Steps of the agents that did not search, and are not iterations."""
     searches: int = 0
     results: int = 0
     unique: int = 0
@@ -76,7 +76,7 @@ class SessionTotals:
     earlier_turns: int = 0
     """Turns before the one that counts, over all sessions."""
     labels: int = 0
-    """Labels that were given beside the trace."""
+    """Labels that were given in addition to the trace."""
     unused_labels: int = 0
     """Those of them that match no result."""
     highest: int = 0
@@ -113,7 +113,7 @@ class SessionTotals:
         return self.labelled / self.unique if self.unique else 1.0
 
     def notes(self, protocol: SessionProtocol) -> tuple[Note, ...]:
-        """Return a note for everything notable, the gravest first."""
+        """Return a note for everything notable, most severe first."""
         found: list[Note] = []
 
         def add(code: str, fact: str, value: str, message: str, *, warning: bool = False) -> None:

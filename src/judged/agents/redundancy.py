@@ -16,9 +16,9 @@ from judged.blocks import Table, Value
 NEAR = 0.7
 """The share of words that two queries have in common from which one nearly repeats the other."""
 ASKED = {"repeated": "again", "near": "nearly again"}
-"""What is said of a query that is not new."""
+"""Words for a query that is not new."""
 MOST = 10
-"""How many documents are shown."""
+"""Number of documents shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Search(Struct, kw_only=True, forbid_unknown_fields=True):
 
     query: str | None = None
     tool: str | None = None
-    """What generic ids are scoped to."""
+    """The scope of generic ids."""
     results: tuple[Hit, ...] = ()
 
 
@@ -68,7 +68,7 @@ class Session(Struct, kw_only=True):
     earlier: tuple[str, ...] = ()
     """What the user wrote in the turns before."""
     task_from: TaskSource = "id"
-    """What names the task; one that only its place in a file names is no other system's task."""
+    """What names the task; a place in a file is never another system's task."""
     unnamed: bool = False
     """Whether the conversation has no id, only its place in a file."""
     iterations: tuple[Iteration, ...] = ()
@@ -77,9 +77,9 @@ class Session(Struct, kw_only=True):
     cited: tuple[str, ...] = ()
     """The addresses, or ids, that the answer cites."""
     turns: int = 1
-    """How many turns the conversation has; only the last one is here."""
+    """Number of turns of the conversation; only the last one is here."""
     steps: int = 0
-    """How many steps the agent took in this turn, with those that did not search."""
+    """Number of the agent's steps in this turn, including those that did not search."""
     place: str = ""
     """Where it was read, for messages: the file, and the line where lines are sessions."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from judged.agents.traces.summary import TraceSummary
 
 SHOWN = 3
-"""How many iterations, searches and results of the example are shown, each."""
+"""Number of iterations, searches and results of the example that are shown, each."""
 WIDE = 100
 EXAMPLES = """\b
 Examples:

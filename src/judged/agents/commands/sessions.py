@@ -40,7 +40,7 @@ Traces: TypeAlias = list[tuple[str | None, str]]
 
 INSPECT = "inspect"
 LEVEL_SHOWN = ("--baseline", "--curve", "--stopping", "--attempts", "--human", "--picture", "-o FILE.html")
-"""What has intervals."""
+"""Options whose output has intervals."""
 EXAMPLES = """\b
 Examples:
   judged sessions traces.jsonl

@@ -22,7 +22,7 @@ from judged.agents.tables import Hit
 from judged.errors import BadProtocol
 
 SHOWN = 3
-"""How many rejected candidates a decision names; the others are counted."""
+"""Number of rejected candidates that a decision names; the others are counted."""
 WORDS = {
     "domain": "domain id",
     "generic": "generic id",
@@ -113,7 +113,7 @@ class Deduplicator:
     def __init__(self, rules: Rules | None = None, *, record: bool = False) -> None:
         self.rules = Rules() if rules is None else rules
         self.verified = 0
-        """How many groups have been compared, for all results together."""
+        """Number of groups compared so far, over all results."""
         self.decisions: list[Decision] = []
         self._record = record
         self._verdicts, sufficient = _prepare(self.rules)

@@ -14,15 +14,15 @@ from judged.errors import BadInput
 from judged.problem import Problem
 
 SHORTEST_PREFIX = 30
-"""How many characters, normalised, the beginning of a text must have to count as a prefix."""
+"""Least number of characters, normalised, of the beginning of a text that counts as a prefix."""
 _HEAD = 48
-"""How much of a long text usually suffices for its prefix; some of it is lost to punctuation and blanks."""
+"""Length of a long text's beginning that usually suffices for its prefix; some of it is lost to punctuation and blanks."""
 _CLOSING = " \t\n\r\"')]”’»"
 _DOI = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/)?(?:doi:)?", re.IGNORECASE)
 
 
 class Keys(Struct, gc=False):
-    """What identifies one result under some rules; None where it has nothing of the kind.
+    """What identifies one result under some rules; None if absent.
 
     An id is looked up within its space only: a domain (`domain:doi`), or the tool that gave it (`tool:search`).
     """

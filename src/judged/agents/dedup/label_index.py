@@ -23,7 +23,7 @@ _ANY_TOOL = "\0"
 def name_tasks(session: Session) -> tuple[str, ...]:
     """Return the names under which the results of a session may be labelled: its task, what was asked, its id.
 
-    What is only a place in a file is no name.
+    A mere place in a file is not a name.
     """
     asked = [*session.earlier, *([session.question] if session.question else [])]
     names = [
@@ -52,7 +52,7 @@ class LabelIndex:
 
     A result has the label with its id or its URL; else one that deduplication calls the same; else one that consists
     of its title alone. An id without a tool matches any tool, as in judgments, whose documents may also be URLs; an id
-    whose label has another URL and another title does not match. Questions match whatever their case and punctuation.
+    whose label has another URL and another title does not match. Questions match regardless of case and punctuation.
     Several labels of one result are one entry, the first of them.
     """
 
@@ -114,7 +114,7 @@ class LabelIndex:
 
     @cached_property
     def _without_tasks(self) -> LabelIndex:
-        """The same labels, whatever their tasks; entries keep their numbers."""
+        """The same labels regardless of task; entries keep their numbers."""
         index = LabelIndex(rules=self._rules)
         for entry, label in enumerate(self.labels):
             index._place(label, None, entry)

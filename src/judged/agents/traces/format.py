@@ -34,7 +34,7 @@ class Head:
 
     @property
     def size(self) -> int:
-        """How much of the trace it is."""
+        """Number of documents, or of characters."""
         return len(self.documents) + len(self.text)
 
     @cached_property
@@ -53,7 +53,7 @@ class TraceFormat:
     name: str
     """The name that users write: `openai-chat`."""
     title: str
-    """What it is, in words that fit after "read as"."""
+    """A noun phrase that fits after "read as"."""
     recognises: Callable[[Head], bool]
     """Returns whether a trace with this beginning has this format."""
     read: Callable[[Trace, ReadContext], Iterator[Session]]
@@ -76,7 +76,7 @@ Signature = tuple[tuple[str, ...], ...]
 """Groups of marks: a trace whose beginning has none of the marks of a group does not have the format."""
 
 SIGNATURES: dict[str, Signature] = {}
-"""What the beginning of a trace must contain before a format is imported and asked, by format."""
+"""The marks that the beginning of a trace must have before a format is imported and asked, by format."""
 
 
 def _add(name: str, place: str, *signature: tuple[str, ...]) -> None:
@@ -157,7 +157,7 @@ _add("react", "tags.react:FORMAT", _ALWAYS)
 
 
 _CALLS = {"openai-chat": (('"tool_calls":[{', '"function_call":{', '"tool_call":{', '"role":"tool"'),)}
-"""What a call looks like in a format that recognises conversations without any, whose calls may turn out to be others."""
+"""Marks of calls in formats that also recognise conversations without any, which may turn out to be of another format."""
 
 
 def find_format(head: Head) -> TraceFormat | None:

@@ -12,7 +12,7 @@ JsonObject: TypeAlias = dict[str, Json]
 USAGE = (("total_tokens",), ("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens"))
 """The names under which a record of usage counts tokens."""
 _MOST = 10**15
-"""Larger numbers are no token counts."""
+"""Upper limit of a token count; larger numbers are something else."""
 
 
 def get_object(value: Json, name: str) -> JsonObject:

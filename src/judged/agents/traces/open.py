@@ -23,10 +23,10 @@ from judged.problem import Problem
 from judged.store.files import standard_input
 
 FIRST_DOCUMENTS = 8
-"""How many documents are looked at first to recognise a format."""
+"""Number of documents that detection looks at first."""
 
 FIRST_TEXT = 65_536
-"""How many characters are looked at first to recognise a format."""
+"""Number of characters that detection looks at first."""
 
 BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _NEXT_OBJECT = re.compile(rb"(?m)^\}[ \t\r]*\n\s*(?=\{)")
@@ -63,11 +63,11 @@ class Trace:
         self.name = name
         """The name of the system if the trace does not give one."""
         self.prefix = ""
-        """What precedes the numbers of unnamed conversations, if several traces are read as one."""
+        """Prefix of the numbers of unnamed conversations, if several traces are read as one."""
         self.place = place or (lambda line: f"{label}:{line}")
         """Returns the place of a line, in words."""
         self.on_broken: Callable[[str, str], None] = self._refuse
-        """Called with the place of a document that is no JSON and the reason."""
+        """Called with the place of a document that is not JSON and the reason."""
         self.following: Iterator[Trace] = iter(())
         """Traces whose documents are read after its own."""
         self._lines = enumerate(lines, 1)
@@ -80,7 +80,7 @@ class Trace:
                 yield line
 
     def documents(self) -> Iterator[Document]:
-        """Yield every JSON document in turn: lines, elements of one array, or one object; what is no JSON is left out."""
+        """Yield every JSON document in turn: lines, elements of one array, or one object; what is not JSON is left out."""
         yield from self._own_documents()
         for trace in self.following:
             yield from trace.documents()
@@ -107,7 +107,7 @@ class Trace:
         return self.name or Position("1")
 
     def text(self) -> str:
-        """Return all that is left of it as text; bytes that are no UTF-8 become U+FFFD."""
+        """Return all that is left of it as text; bytes that are not UTF-8 become U+FFFD."""
         return b"\n".join(line for _, line in self._remaining()).decode("utf-8", "replace")
 
     @cached_property
@@ -198,7 +198,7 @@ def _is_filled(line: tuple[int, bytes]) -> bool:
 
 
 def describe_error(error: Exception, content: bytes) -> str:
-    """Describe why a text is no JSON, and how far it could be read."""
+    """Explain why a text is not valid JSON and where parsing stopped."""
     reason = str(error).removeprefix("JSON is malformed: ") or "it is nested too deeply"
     if "truncated" in reason:
         return f"is truncated after {len(content):,} bytes, at {_quote(content[-40:])}"

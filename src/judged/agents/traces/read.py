@@ -17,7 +17,7 @@ from judged.errors import BadInput
 from judged.problem import Problem
 
 LOOKS = (1, 8, 64)
-"""How often the size of the first look detection looks at, one after the other; the last bounds the memory it takes."""
+"""Sizes of detection's looks at a trace, in multiples of the first; the last bounds the memory that detection takes."""
 
 
 def stream_sessions(

@@ -39,7 +39,7 @@ class TraceSummary:
     idle: int = 0
     """Sessions that did not search."""
     fields: Counter[str] = field(default_factory=Counter)
-    """How many results have each field."""
+    """Number of results with each field."""
     with_tokens: int = 0
     """Iterations whose tokens are known."""
     with_seconds: int = 0

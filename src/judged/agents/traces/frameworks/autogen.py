@@ -12,7 +12,7 @@ CALLING = frozenset(("ToolCallRequestEvent", "AssistantMessage"))
 ANSWERING = frozenset(("ToolCallExecutionEvent", "FunctionExecutionResultMessage"))
 TEXTS = frozenset(("TextMessage", "UserMessage", "SystemMessage", "StopMessage", "MultiModalMessage"))
 DERIVED = frozenset(("ToolCallSummaryMessage", "ThoughtEvent", "MemoryQueryEvent"))
-"""What repeats other messages, or is none."""
+"""Entries that repeat other messages, or are not messages."""
 
 
 def translate(value: Json) -> list[Messages] | None:

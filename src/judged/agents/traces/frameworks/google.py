@@ -23,7 +23,7 @@ def translate(value: Json) -> list[Messages] | None:
 
 
 def _contents(value: Json) -> Iterator[JsonObject]:
-    """Yield contents, each with the metadata that is beside it."""
+    """Yield contents, each with the metadata next to it."""
     if isinstance(value, list):
         for item in value:
             yield from _contents(item)

@@ -349,7 +349,7 @@ def to_conversation(
 
 
 def _system(value: JsonObject) -> str | None:
-    """Return the name of the system; `system` may also be its instructions, which are no name."""
+    """Return the name of the system; `system` may also hold its instructions."""
     names = (name for name in SYSTEMS if name != "system" or not re.search(r"\s", str(value.get(name))))
     return first_text(value, names)
 
@@ -376,7 +376,7 @@ def _normalise(message: JsonObject) -> JsonObject:
 
 
 def _role(value: Json) -> str | None:
-    """Return the role of a message: ShareGPT says `from`, and LangChain puts it into `type`; None if it is no message."""
+    """Return the role of a message: ShareGPT says `from`, and LangChain puts it into `type`; None if it is not a message."""
     for name in ("role", "from"):
         if get_str(value, name) in ROLES:
             return get_str(value, name)

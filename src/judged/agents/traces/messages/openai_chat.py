@@ -104,7 +104,7 @@ def _calls(message: JsonObject) -> list[Call]:
 
 
 def _call(written: JsonObject) -> Call:
-    """Return one call: OpenAI puts name and arguments into `function` or `custom`, LangChain beside the id."""
+    """Return one call: OpenAI puts name and arguments into `function` or `custom`, LangChain next to the id."""
     held = next(
         (written[kind] for kind in ("function", "custom") if isinstance(written.get(kind), dict)), written
     )

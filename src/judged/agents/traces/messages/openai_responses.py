@@ -128,7 +128,7 @@ def _is_call(item: JsonObject) -> bool:
 
 
 def _record_item(item: JsonObject, transcript: Transcript) -> None:
-    """Record an item that is no call."""
+    """Record an item that is not a call."""
     kind, role = get_str(item, "type") or "message", get_str(item, "role")
     if kind in OUTPUTS:
         failed = item.get("status") == "incomplete"
@@ -171,7 +171,7 @@ def _call(item: JsonObject) -> Call:
 
 
 def _web_search(item: JsonObject) -> Call:
-    """Return a web search; its sources are there only if they were requested, and opening a page is no search."""
+    """Return a web search; its sources are there only if they were requested, and opening a page is not a search."""
     action = get_object(item, "action")
     does = get_str(action, "type") or "search"
     asked = action.get("queries") or action.get("query")

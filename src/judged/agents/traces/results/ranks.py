@@ -1,4 +1,4 @@
-"""Ids that are only ranks: numbered anew in every answer, they name different results and identify none."""
+"""Ids that are only ranks: numbered from 1 in every answer, they stand for different results and identify none."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from judged.agents.tables import Hit, Iteration, Search, Session
 
 _NUMBER = re.compile(r"\d+(?!.*\d)")
 _SPELLING = re.compile(r"^[a-z]++://(?:www\.)?+|[?#].*+$|(?<!/)/++$", re.IGNORECASE | re.DOTALL)
-"""What two ways to write one URL may differ in."""
+"""Parts in which two spellings of one URL may differ."""
 
 
 def set_ranks_aside(session: Session, counts: Counter[str]) -> Session:
-    """Return the session without the ids of tools whose ids are no identity; count the results that lose theirs.
+    """Return the session without the ids of tools whose ids do not identify results; count the results that lose theirs.
 
     That is so if the same id has several URLs (or, without any, several titles), if ids are ranks in every answer and
     name different texts, or if they number the results of all answers and a URL has several.
