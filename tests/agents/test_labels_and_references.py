@@ -133,9 +133,7 @@ def test_inspect_refuses_what_sessions_refuses(tmp_path: Path) -> None:
     ]
 
     assert [outcome.exit_code for outcome in outcomes] == [2, 2]
-    assert all(
-        "appears twice for the system `a`" in " ".join(outcome.stderr.split()) for outcome in outcomes
-    )
+    assert all("appears twice for the system `a`" in " ".join(outcome.stderr.split()) for outcome in outcomes)
     assert summarise(twice, lenient=True).sessions == 1
 
 

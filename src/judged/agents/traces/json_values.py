@@ -27,6 +27,12 @@ def get_body(value: Json, name: str) -> JsonObject:
     return get_object(found, "body") or found
 
 
+def get_list(value: Json, name: str) -> list[Json]:
+    """Return the list under a name, or an empty one."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
 def list_objects(value: Json) -> list[JsonObject]:
     """Return the objects in a list; none of any other value."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -35,9 +35,8 @@ def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]
             named = Document(
                 document.place, {name: text for name, text in value.items() if text}, document.name
             )
-            yield to_conversation(
-                named, list(map(_translate_message, sample["messages"])), context, record_messages
-            )
+            messages = list(map(_translate_message, list_objects(sample["messages"])))
+            yield to_conversation(named, messages, context, record_messages)
 
 
 def _samples(value: Json) -> list[JsonObject]:

@@ -36,7 +36,7 @@ def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
 def record_messages(messages: Messages, transcript: Transcript) -> None:
     """Record questions, tool calls and their outputs in the transcript."""
     for message in messages:
-        role, time = message["role"], parse_time(message)
+        role, time = get_str(message, "role"), parse_time(message)
         if role == "user":
             transcript.ask(join_text(message.get("content")), time=time)
         elif role == "assistant":
