@@ -173,6 +173,9 @@ def accepted(plain: dict[str, Any]) -> bool:
 @example(
     {"conversation": "c", "turns": [{"iterations": [{"searches": [{"results": [{"domain_id": "x"}]}]}]}]}
 )
+@example(
+    {"conversation": "c", "iterations": [{"searches": [{"results": [{"id": "x", "score": "", "gain": ""}]}]}]}
+)
 def test_the_schema_and_the_reader_agree(plain: dict[str, Any]) -> None:
     """What one accepts, so does the other."""
     assert accepted(plain) == VALIDATOR.is_valid(plain)
