@@ -6,7 +6,7 @@ Recorded with llama-index-core 0.14. Its spans are read as OpenInference.
 from __future__ import annotations
 
 from judged.agents.traces.frameworks.translation import make_call, make_format
-from judged.agents.traces.json_values import Json, JsonObject, get_object, list_objects
+from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str, list_objects
 from judged.agents.traces.messages.messages import Messages
 
 HOLDERS = ("messages", "chat_history", "chat_store", "memory", "input")
@@ -36,7 +36,7 @@ def _translate_message(message: JsonObject) -> JsonObject:
         for block in blocks
         if block.get("block_type") == "tool_call"
     ]
-    text = "\n".join(str(block["text"]) for block in blocks if block.get("block_type") == "text")
+    text = "\n".join(get_str(block, "text") for block in blocks if block.get("block_type") == "text")
     return {
         "role": message["role"],
         "content": text,

@@ -68,9 +68,8 @@ def _read_assistant(message: JsonObject, transcript: Transcript) -> None:
         for block in part:
             if _is_result(block):
                 _answer(block, transcript, time)
-    said = (
-        _after_last_use(_blocks(message)) if isinstance(message.get("content"), list) else message["content"]
-    )
+    content = message.get("content")
+    said = _after_last_use(_blocks(message)) if isinstance(content, list) else content
     if said:
         transcript.say({"content": said})
 
