@@ -10,7 +10,7 @@ from pathlib import Path
 
 from judged.agents.dedup.find import find_duplicates
 from judged.agents.dedup.rules import Rules
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 from machine import description
 from reporting import write_report
 
@@ -21,7 +21,7 @@ REPEATS = 0.15
 SAME_SNIPPET = 0.39
 """The share of those that come with the same snippet; the others are about another passage of the page."""
 
-Results = list[tuple[Result, str | None]]
+Results = list[tuple[Hit, str | None]]
 
 
 def main() -> None:
@@ -71,26 +71,26 @@ def _sessions(count: int) -> list[Results]:
     return [list(_session(rng, words, min(SESSION, count - start))) for start in range(0, count, SESSION)]
 
 
-def _session(rng: random.Random, words: list[str], size: int) -> Iterator[tuple[Result, str | None]]:
-    seen: list[Result] = []
+def _session(rng: random.Random, words: list[str], size: int) -> Iterator[tuple[Hit, str | None]]:
+    seen: list[Hit] = []
     for _ in range(size):
         if seen and rng.random() < REPEATS:
             page = rng.choice(seen)
             snippet = page.snippet if rng.random() < SAME_SNIPPET else _sentence(rng, words, 50)
-            yield Result(url=page.url, title=page.title, snippet=snippet), "search"
+            yield Hit(url=page.url, title=page.title, snippet=snippet), "search"
             continue
         seen.append(_page(rng, words))
         yield seen[-1], "search"
 
 
-def _page(rng: random.Random, words: list[str]) -> Result:
+def _page(rng: random.Random, words: list[str]) -> Hit:
     path = "/".join(rng.choices(words, k=rng.randint(1, 3))) + "-" + str(rng.randrange(10**6))
     query = f"?id={rng.randrange(10**6)}&utm_source=openai" if rng.random() < 0.25 else ""
     scheme, www = rng.choice(("https", "https", "https", "http")), rng.choice(("www.", "", ""))
     url = f"{scheme}://{www}{rng.choice(words)}.example.com/{path}{query}"
     title = " ".join(rng.choices(words, k=8)).capitalize() + " - " + rng.choice(words).title()
     mark = "…" if rng.random() < 0.1 else ""
-    return Result(url=url, title=title, snippet=_sentence(rng, words, 50) + mark)
+    return Hit(url=url, title=title, snippet=_sentence(rng, words, 50) + mark)
 
 
 def _sentence(rng: random.Random, words: list[str], size: int) -> str:
@@ -103,19 +103,19 @@ def _adversaries(count: int) -> Iterator[tuple[str, Results]]:
     page = "https://example.com/"
     yield (
         "one URL, ids that differ",
-        [(Result(id=f"{i}", url=page, snippet=f"{opening}{i}"), "t") for i in range(count)],
+        [(Hit(id=f"{i}", url=page, snippet=f"{opening}{i}"), "t") for i in range(count)],
     )
     yield (
         "one DOI, titles that differ",
-        [(Result(domain="doi", domain_id="1", title=f"{i}"), None) for i in range(count)],
+        [(Hit(domain="doi", domain_id="1", title=f"{i}"), None) for i in range(count)],
     )
     yield (
         "one title, one beginning of texts that differ",
-        [(Result(title="T", snippet=f"{opening}{i:07}"), "t") for i in range(count)],
+        [(Hit(title="T", snippet=f"{opening}{i:07}"), "t") for i in range(count)],
     )
     yield (
         "one URL, one group, texts that differ",
-        [(Result(url=page, title="T", snippet=f"{opening}{i}"), "t") for i in range(count)],
+        [(Hit(url=page, title="T", snippet=f"{opening}{i}"), "t") for i in range(count)],
     )
 
 

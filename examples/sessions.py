@@ -49,7 +49,7 @@ def main() -> None:
         print(
             f"good results: {pair.both} in common, {pair.only_first} only {pair.first}, {pair.only_second} only {pair.second}"
         )
-    comparison = judged.agents.compare_sessions(TRACES, "CG", baseline="eager")
+    comparison = judged.compare(evaluation, measures="CG", baseline="eager")
     print(f"frugal − eager: {comparison.contrast('frugal').difference:+.2f} CG")
 
 

@@ -6,9 +6,9 @@ from math import isnan
 
 import pytest
 
+import judged
 from agents.conversations import conversation
 from judged.agents.analysis import Alone, Overlap, alone, curve, overlaps, stopping_points
-from judged.agents.compare import compare_sessions
 from judged.agents.evaluate import evaluate_sessions
 from judged.errors import BadMeasure, BadProtocol, BadSample
 
@@ -81,7 +81,7 @@ def test_systems_are_compared_on_the_same_tasks() -> None:
     trace += [
         conversation(f"b{at}", f"x{gain} y2", system="b", task=f"t{at}") for at, gain in enumerate((2, 4, 4))
     ]
-    comparison = compare_sessions(trace, "CG", baseline="a")
+    comparison = judged.compare(evaluate_sessions(trace, "CG"), baseline="a")
     contrast = comparison.contrast("b", "a")
     assert contrast.difference == pytest.approx((2 + 3 + 2) / 3)
     assert comparison.differences("b", "a") == {"t0": 2, "t1": 3, "t2": 2}
@@ -93,7 +93,7 @@ def test_tasks_done_several_times_are_noted() -> None:
     """Two sessions of one task are one value."""
     trace = [conversation(f"a{at}", "x2", task="t") for at in range(2)]
     trace += [conversation("b", "x4", system="b", task="t")]
-    comparison = compare_sessions(trace, "CG", baseline="a")
+    comparison = judged.compare(evaluate_sessions(trace, "CG"), baseline="a")
     assert comparison.differences("b", "a") == {"t": 2}
     assert "a: 2 sessions on 1 task; each task has their mean" in map(str, comparison.notes)
 
@@ -101,10 +101,10 @@ def test_tasks_done_several_times_are_noted() -> None:
 def test_pooled_measures_are_not_compared_by_means() -> None:
     """The message names the measure to take instead."""
     with pytest.raises(BadMeasure, match="SRR_micro"):
-        compare_sessions([SHORT, OTHER], "SRR_micro", baseline="a")
+        judged.compare(evaluate_sessions([SHORT, OTHER], "SRR_micro"), baseline="a")
 
 
 def test_systems_without_a_common_task_are_not_compared() -> None:
     """The message says task, not query."""
     with pytest.raises(BadSample, match="no task in common"):
-        compare_sessions([LONG, OTHER], "CG", baseline="a")
+        judged.compare(evaluate_sessions([LONG, OTHER], "CG"), baseline="a")

@@ -220,7 +220,7 @@ def test_a_task_done_several_times_has_the_mean() -> None:
 
 def test_a_conversation_given_twice_is_refused() -> None:
     """The same session twice would count twice; the message says what to do."""
-    with pytest.raises(BadInput, match="is there twice for the system `a`"):
+    with pytest.raises(BadInput, match="appears twice for the system `a`"):
         evaluate_sessions([conversation("c", "a1"), conversation("c", "a2")], "CG")
 
 
@@ -334,3 +334,9 @@ def test_the_order_of_sessions_changes_no_value(order: list[int]) -> None:
     moved = evaluate_sessions([trace[at] for at in order], ["CG", "SRR"])
     assert moved.per_query().by_query("CG@last") == whole.per_query().by_query("CG@last")
     assert moved.mean() == pytest.approx(whole.mean())
+
+
+def test_a_keyword_that_is_misspelt_is_refused() -> None:
+    """As by any function, not passed over."""
+    with pytest.raises(TypeError, match=r"evaluate_sessions\(\) got an unexpected keyword argument 'lenint'"):
+        evaluate_sessions([conversation("c", "x2")], "CG", lenint=True)  # type: ignore[call-arg]

@@ -126,16 +126,14 @@ def test_explain_shows_gains_of_the_file_of_labels_and_queries(tmp_path: Path) -
 
 
 def test_inspect_refuses_what_sessions_refuses(tmp_path: Path) -> None:
-    """A session that is there twice."""
+    """A session that appears twice."""
     twice = [trace("Paris"), trace("Lyon")]
     outcomes = [
         run(tmp_path, *words, "a.jsonl", a=twice) for words in (("sessions",), ("sessions", "inspect"))
     ]
 
     assert [outcome.exit_code for outcome in outcomes] == [2, 2]
-    assert all(
-        "is there twice for the system `a`" in " ".join(outcome.stderr.split()) for outcome in outcomes
-    )
+    assert all("appears twice for the system `a`" in " ".join(outcome.stderr.split()) for outcome in outcomes)
     assert summarise(twice, lenient=True).sessions == 1
 
 

@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner
 
 import judged
-from judged.agents import compare_sessions, gate_sessions
 from judged.agents.analysis import average_tasks, curve, upper_bound
 from judged.cli.main import judged as command
 from judged.stats.paired import pair_scores
@@ -89,7 +88,7 @@ def test_sessions_of_a_task_leave_it_out_and_a_task_of_none_has_0() -> None:
 
 def test_comparisons_leave_out_and_count_pairs_with_either_session_empty() -> None:
     """Old against new on t1, t2 and t3: 5/18 and 2/9; `other` is empty on one side, `both` on both."""
-    found = compare_sessions(BOTH, "SRR CG", baseline="old")
+    found = judged.compare(judged.evaluate_sessions(BOTH, "SRR CG"), baseline="old")
     contrast = found.contrast("new", measure="SRR@last")
 
     assert contrast.difference == pytest.approx(2 / 9 - 5 / 18)
@@ -101,7 +100,8 @@ def test_comparisons_leave_out_and_count_pairs_with_either_session_empty() -> No
 
 def test_gates_leave_out_and_count_them() -> None:
     """As in a comparison."""
-    (report,) = gate_sessions(BOTH, "SRR", baseline="old", min_delta=-0.5)
+    systems = judged.evaluate_sessions(BOTH, "SRR").systems
+    report = judged.gate(systems["new"], baseline=systems["old"], min_delta=-0.5)
     (result,) = report.results
 
     assert (result.run_mean, result.baseline_mean) == (pytest.approx(2 / 9), pytest.approx(5 / 18))

@@ -8,7 +8,6 @@ import pytest
 
 import judged
 from judged.agents.analysis import session_keys
-from judged.agents.compare import compare_sessions
 from judged.errors import BadInput, BadSample
 
 SEARCH = {"iterations": [{"searches": [{"results": [{"url": "https://e.org/1", "gain": 3}]}]}]}
@@ -29,7 +28,7 @@ def test_sessions_without_ids_are_paired_by_their_questions_in_any_order() -> No
     """Both systems find something on the same question, which comes first in one file and last in the other."""
     a = [asked("Who?"), asked("Where?", found=False)]
     b = [asked("where ?", found=False), asked("  WHO? ")]
-    found = compare_sessions({"a": a, "b": b}, "CG", baseline="a")
+    found = judged.compare(judged.evaluate_sessions({"a": a, "b": b}, "CG"), baseline="a")
 
     assert tasks(a=a, b=b) == [("a", "Who?"), ("a", "Where?"), ("b", "Where?"), ("b", "Who?")]
     assert [row["difference"] for row in found.rows("differences")] == [0.0]
@@ -47,7 +46,7 @@ def test_line_numbers_pair_nothing() -> None:
     with pytest.raises(
         BadSample, match="no task in common; 2 sessions without a task id and without a question"
     ):
-        compare_sessions({"a": [SEARCH], "b": [SEARCH]}, "CG", baseline="a")
+        judged.compare(judged.evaluate_sessions({"a": [SEARCH], "b": [SEARCH]}, "CG"), baseline="a")
 
 
 def test_a_task_with_different_questions_is_an_error_in_words() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import judged
 from judged.agents.analysis import count_by_iteration, find_costs
-from judged.agents.tables import Iteration, Result, Search, Session, Sessions
+from judged.agents.tables import Hit, Iteration, Search, Session, Sessions
 from judged.agents.timeline import count_redundancy, make_timelines
 from judged.errors import BadProtocol
 from judged.scoring.evaluation import Evaluation
@@ -18,7 +18,7 @@ GAINS = {"a": 3, "b": 0, "c": 2, "d": None}
 
 def search(query: str, names: str, tool: str = "web") -> Search:
     """Return a search whose results have one letter each."""
-    results = (Result(title=name, url=f"https://example.org/{name}", gain=GAINS[name]) for name in names)
+    results = (Hit(title=name, url=f"https://example.org/{name}", gain=GAINS[name]) for name in names)
     return Search(query=query, tool=tool, results=tuple(results))
 
 

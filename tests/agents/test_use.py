@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import judged
 from judged.agents import analysis
-from judged.agents.tables import Iteration, Result, Search, Session, Sessions
+from judged.agents.tables import Hit, Iteration, Search, Session, Sessions
 from judged.agents.timeline import make_timelines
 from judged.agents.traces.read import read_sessions
 from judged.errors import BadSample
@@ -182,7 +182,7 @@ def test_counts_equal_those_of_sets(searches: list[list[str]], opened: list[str]
     """An independent count: distinct letters found, and which of them were opened and cited."""
     address = "https://e.org/{}".format
     iterations = tuple(
-        Iteration(searches=(Search(results=tuple(Result(url=address(name)) for name in found)),))
+        Iteration(searches=(Search(results=tuple(Hit(url=address(name)) for name in found)),))
         for found in searches
     )
     session = Session(

@@ -464,7 +464,7 @@ def test_a_session_in_two_partitions_is_refused(spark: Any, tmp_path: Path) -> N
     pq.write_table(make_sessions(count=3).table, tmp_path / "sessions.parquet")
     frame = spark.read.parquet(str(tmp_path / "sessions.parquet"))
     for twice in (frame.union(frame), frame.union(frame).coalesce(1)):
-        with pytest.raises(BadInput, match="session `a0`: is there twice"):
+        with pytest.raises(BadInput, match="session `a0`: appears twice"):
             judged.evaluate_sessions(twice, "N")
     with pytest.raises(BadInput, match="expected those of a table of sessions"):
         judged.evaluate_sessions(frame.drop("iterations"), "N")

@@ -10,9 +10,8 @@ import numpy as np
 
 import judged
 from judged.agents.analysis import alone, overlaps, stopping_points
-from judged.agents.compare import compare_systems, gate_systems
 from judged.agents.result import SessionReport
-from judged.agents.tables import Iteration, Result as Found, Search, Session, Sessions
+from judged.agents.tables import Hit as Found, Iteration, Search, Session, Sessions
 from judged.index.sweep import Failure
 from judged.problem import Note
 from judged.result import Result
@@ -85,14 +84,15 @@ def make_sessions(names: tuple[str, ...] = PLAIN) -> SessionReport:
         ]
     )
     evaluation = judged.evaluate_sessions(table, explain=True, reference="union")
+    baseline, *others = evaluation.measure(["CG@last", "SRE@last"]).systems.values()
     return SessionReport(
         evaluation,
         evaluation.provenance,
         stops={name: stopping_points(system) for name, system in evaluation.systems.items()},
         pairs=overlaps(evaluation),
         single=alone(evaluation),
-        comparison=compare_systems(evaluation, baseline=names[0]),
-        gates=gate_systems(evaluation.measure(["CG@last", "SRE@last"]), baseline=names[0], min_delta="-20%"),
+        comparison=judged.compare(evaluation, baseline=names[0]),
+        gates=tuple(judged.gate(system, baseline=baseline, min_delta="-20%") for system in others),
         explained=False,
     )
 

@@ -143,6 +143,6 @@ def sessions(path: Path) -> None:
     assert_type(evaluation["CG@3"], float)
     assert_type(evaluation.per_query(), judged.Scores)
     judged.evaluate_sessions(path, "CG", protocol=judged.SessionProtocol(conflict="max"))
-    assert_type(judged.agents.compare_sessions(path, "CG", baseline="a"), judged.Comparison)
-    assert_type(judged.agents.gate_sessions(path, "CG", baseline="a"), tuple[judged.GateReport, ...])
+    assert_type(judged.compare(evaluation, baseline="a"), judged.Comparison)
+    assert_type(judged.gate(evaluation.systems["b"], baseline=evaluation.systems["a"]), judged.GateReport)
     judged.evaluate_sessions(path, "CG", conflict="least")  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """Agentic search: traces in; gains, redundancy and curves over iterations out.
 
-`judged.evaluate_sessions` scores sessions; the functions exported here compare and gate systems on them.
+`judged.evaluate_sessions` scores sessions; `judged.compare` and `judged.gate` take what it returns.
 """
 
 from judged._exports import export_lazily

@@ -51,8 +51,13 @@ def decisions(evaluation: Evaluation) -> tuple[DedupDecision, ...]:
 
 
 def average_tasks(evaluation: Evaluation) -> Evaluation:
-    """Return the evaluation with a row for each task: the mean over the sessions of a system on it."""
-    return evaluation.average_by([key.task for key in session_keys(evaluation)], "task")
+    """Return the evaluation with a row for each task: the mean over the sessions of a system on it.
+
+    A task that only its place in a file names is this system's alone.
+    """
+    keys = session_keys(evaluation)
+    own = [f"{key.system}/{key.conversation}" if key.task_from == "position" else key.task for key in keys]
+    return evaluation.average_by(own, "task")
 
 
 def upper_bound(evaluation: Evaluation, measure: Measure | str) -> float:
@@ -119,7 +124,7 @@ def _point(view: SessionView, measure: Measure, iteration: int, level: float) ->
 
 
 def curve_measures(measures: Iterable[Measure]) -> list[Measure]:
-    """Return the measures that have a curve, each once whatever its iteration."""
+    """Return the measures that have a curve, each once regardless of its iteration."""
     with_curve = [measure for measure in measures if measure.at_parameter == "iteration"]
     return list({_drop_iteration(measure): measure for measure in with_curve}.values())
 

@@ -16,7 +16,7 @@ from judged.agents.dedup.label_index import LabelIndex, name_tasks
 from judged.agents.kernels import UNLABELLED, SessionView
 from judged.agents.protocol import SessionProtocol
 from judged.agents.redundancy import SearchLog
-from judged.agents.tables import Result, Search, Session, TaskSource
+from judged.agents.tables import Hit, Search, Session, TaskSource
 from judged.agents.traces.context import describe_repeat
 from judged.agents.use import UseWatch
 from judged.arrays import Ints
@@ -64,7 +64,7 @@ class NewResult:
     session: int
     place: int
     """The position of its gain among the gains of all sessions."""
-    result: Result
+    result: Hit
     scope: str | None
     query: str | None
     gain: int
@@ -89,7 +89,7 @@ class DedupDecision:
 
     session: int
     iteration: int
-    result: Result
+    result: Hit
     decision: Decision | SavedDecision
     query: str | None = None
     """The query that found it."""
@@ -117,7 +117,7 @@ class SearchRecord:
 
 @dataclass(frozen=True, slots=True)
 class SessionCounts:
-    """What is counted for each session beside what its measures use."""
+    """Counts of each session in addition to those that its measures use."""
 
     idle: Ints
     conflicts: Ints
@@ -193,7 +193,7 @@ class SessionViewBuilder:
         if self.search_log is not None:
             self.search_log.begin()
         gains: list[int] = []
-        new: list[tuple[Result, Search]] = []
+        new: list[tuple[Hit, Search]] = []
         returned = 0
         for number, iteration in enumerate(session.iterations, start=1):
             before = returned
@@ -262,7 +262,7 @@ class SessionViewBuilder:
         iteration: int,
         seen: Deduplicator,
         gains: list[int],
-    ) -> list[tuple[Result, Search]]:
+    ) -> list[tuple[Hit, Search]]:
         """Add the results of a search; return the new ones, if they are kept."""
         new, clusters = [], []
         if self._explain:
@@ -297,7 +297,7 @@ class SessionViewBuilder:
             self.search_log.add(len(self.keys), iteration, search, clusters)
         return new
 
-    def _keep_new(self, gains: list[int], new: list[tuple[Result, Search]]) -> None:
+    def _keep_new(self, gains: list[int], new: list[tuple[Hit, Search]]) -> None:
         """Keep what a session found, now that all its labels are known."""
         least = UNLABELLED if self._keep == "all" else 1
         for at, (result, search) in enumerate(new):
@@ -307,7 +307,7 @@ class SessionViewBuilder:
                     NewResult(len(self.keys), place, result, search.tool, search.query, gains[at])
                 )
 
-    def _gain(self, key: SessionKey, search: Search, result: Result) -> int | None:
+    def _gain(self, key: SessionKey, search: Search, result: Hit) -> int | None:
         """Return the gain of a result: that of the labels file, if it has one, else that of the trace."""
         if self._labels is None:
             return result.gain
@@ -318,7 +318,7 @@ class SessionViewBuilder:
         self._overruled[-1] += result.gain is not None and result.gain != gain
         return gain
 
-    def _resolve(self, session: Session, result: Result, known: int, gain: int) -> int:
+    def _resolve(self, session: Session, result: Hit, known: int, gain: int) -> int:
         """Return the gain of a result that was labelled again, differently."""
         if known == UNLABELLED:
             return gain

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-from judged._arguments import worded
 from judged.agents.dedup.rules import Rules, Unit
-from judged.agents.family import SESSION
+from judged.agents.family import SESSION, SessionOptions
 from judged.agents.protocol import DEFAULT_MEASURES, Conflict, SessionProtocol, Unlabelled
 from judged.agents.traces import TurnChoice
-from judged.agents.traces.results.tools import Tools
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
-from judged.progress import Progress
 from judged.scoring.evaluate import evaluate_with
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Measures
 
 
-@worded
+class Conventions(TypedDict, total=False):
+    """Conventions of the protocol that may be given one by one."""
+
+    unit: Unit | None
+    """What is the same result; `rules` says it in detail."""
+    rules: Rules | None
+    conflict: Conflict | None
+    unlabelled: Unlabelled | None
+    turn: TurnChoice | None
+
+
+class SessionArguments(Conventions, SessionOptions, total=False):
+    """The keyword arguments of `evaluate_sessions` besides its inputs and its protocol."""
+
+
 def evaluate_sessions(
     source: Any,
     measures: Measures = DEFAULT_MEASURES,
@@ -28,54 +37,44 @@ def evaluate_sessions(
     labels: Any = None,
     reference: Any = None,
     protocol: SessionProtocol | None = None,
-    unit: Unit | None = None,
-    rules: Rules | None = None,
-    conflict: Conflict | None = None,
-    unlabelled: Unlabelled | None = None,
-    turn: TurnChoice | None = None,
-    format: str | None = None,  # noqa: A002 - what users call it
-    tools: Tools | str | Path | None = None,
-    lenient: bool = False,
-    conversations: Iterable[str] = (),
-    explain: bool = False,
-    searches: bool = False,
-    human: Any = None,
-    progress: Progress | None = None,
+    **arguments: Unpack[SessionArguments],
 ) -> Evaluation:
     """Score search sessions: what each iteration found that was new and good, how soon, and how much was repeated.
 
     `source` is a trace in any format that `judged.read_sessions` reads, the table that it returns, or a dict from the
-    names of systems to either. Gains are part of the trace, or of `labels` (a file that `judged.read_labels` reads).
+    names of systems to either. `format` names the format of the trace, `tools` says which tools search, and `lenient`
+    leaves out malformed parts. Gains are part of the trace, or of `labels` (a file that `judged.read_labels` reads).
     `reference` says what could have been found: judgments, or `"union"` for what all systems found on the same task;
     measures that can use it do. `conversations` limits the evaluation to those named. `explain` keeps why each
     result is new or a duplicate, for `judged.agents.analysis.decisions`; `searches` what each search repeated, for
     `judged.agents.analysis.redundancy`. `human` has grades of a random sample of the results, for
-    `judged.agents.analysis.corrected`.
+    `judged.agents.analysis.corrected`. `progress` is called with the number of sessions read so far.
 
     `protocol` has all conventions; single ones may be given instead: `unit` says what is the same result (`rules` says
     it in detail), `conflict` which of several gains of one result counts, `unlabelled` whether a result without a gain
     counts 0 or is an error, `turn` which turn of a conversation counts.
     """
-    given = {"rules": rules, "conflict": conflict, "unlabelled": unlabelled, "turn": turn}
-    if unit is not None and rules is None:
-        given["rules"] = (protocol or SessionProtocol()).rules.replace(unit=unit)
-    changes = {name: value for name, value in given.items() if value is not None}
+    options: dict[str, Any] = dict(arguments)
+    for name in options.keys() - SessionArguments.__annotations__.keys():
+        msg = f"evaluate_sessions() got an unexpected keyword argument {name!r}"
+        raise TypeError(msg)
+    conventions = {name: options.pop(name, None) for name in Conventions.__annotations__}
     return evaluate_with(
         SESSION,
         labels,
         source,
         _prefer_reference(measures) if reference is not None else measures,
-        protocol=(protocol or SessionProtocol()).replace(**changes),
+        protocol=_change_protocol(protocol or SessionProtocol(), **conventions),
         reference=reference,
-        format=format,
-        tools=tools,
-        lenient=lenient,
-        conversations=conversations,
-        explain=explain,
-        searches=searches,
-        human=human,
-        progress=progress,
+        **options,
     )
+
+
+def _change_protocol(protocol: SessionProtocol, *, unit: Any, **conventions: Any) -> SessionProtocol:
+    """Return the protocol with the conventions that were given."""
+    if unit is not None and conventions["rules"] is None:
+        conventions["rules"] = protocol.rules.replace(unit=unit)
+    return protocol.replace(**{name: value for name, value in conventions.items() if value is not None})
 
 
 def _prefer_reference(measures: Measures) -> list[Measure]:

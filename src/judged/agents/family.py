@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from judged.progress import Progress
 from judged.scoring.alignment import Alignment
 from judged.scoring.counts import to_notes
 from judged.scoring.evaluate import is_spark_frame
+from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Family, Measures
 from judged.tables.columns import to_strings
 from judged.tables.labels import Labels
@@ -58,7 +59,7 @@ class SessionTotals:
     iterations: int = 0
     """Iterations that searched."""
     idle: int = 0
-    """SessionView of the agents that did not search, and are not iterations."""
+    """Steps of the agents that did not search, and are not iterations."""
     searches: int = 0
     results: int = 0
     unique: int = 0
@@ -76,7 +77,7 @@ class SessionTotals:
     earlier_turns: int = 0
     """Turns before the one that counts, over all sessions."""
     labels: int = 0
-    """Labels that were given beside the trace."""
+    """Labels that were given in addition to the trace."""
     unused_labels: int = 0
     """Those of them that match no result."""
     highest: int = 0
@@ -113,7 +114,7 @@ class SessionTotals:
         return self.labelled / self.unique if self.unique else 1.0
 
     def notes(self, protocol: SessionProtocol) -> tuple[Note, ...]:
-        """Return a note for everything notable, the gravest first."""
+        """Return a note for everything notable, most severe first."""
         found: list[Note] = []
 
         def add(code: str, fact: str, value: str, message: str, *, warning: bool = False) -> None:
@@ -231,6 +232,27 @@ class SessionAlignment(Alignment):
         )
 
 
+class SessionOptions(TypedDict, total=False):
+    """How traces are read, and what is kept of them for later questions."""
+
+    format: str | None
+    """The trace format; detected by default."""
+    tools: Tools | str | Path | None
+    """Which tools search, and where their results are."""
+    lenient: bool
+    """Whether malformed parts are left out and counted."""
+    conversations: Iterable[str]
+    """The only conversations to read; none: all."""
+    explain: bool
+    """Whether to keep why each result is new or a duplicate."""
+    searches: bool
+    """Whether to keep what each search repeated."""
+    human: Any
+    """Human grades of a random sample of the results."""
+    progress: Progress | None
+    """Called with the number of sessions read so far."""
+
+
 def align_sessions(
     labels: Labels | None,
     source: Any,
@@ -238,22 +260,18 @@ def align_sessions(
     measures: Sequence[Measure] = (),
     *,
     reference: Any = None,
-    format: str | None = None,  # noqa: A002 - what users call it
-    tools: Tools | str | Path | None = None,
-    lenient: bool = False,
-    conversations: Iterable[str] = (),
-    explain: bool = False,
-    searches: bool = False,
-    human: Any = None,
-    progress: Progress | None = None,
+    **options: Unpack[SessionOptions],
 ) -> SessionAlignment:
     """Read sessions from traces, find duplicates, and look up gains; only counts and gains are kept in memory."""
-    chosen = frozenset(conversations)
+    chosen, lenient = frozenset(options.get("conversations", ())), options.get("lenient", False)
+    explain, searches = options.get("explain", False), options.get("searches", False)
+    human, progress = options.get("human"), options.get("progress")
     index = None if labels is None else LabelIndex(labels, protocol.rules)
     keep = "all" if human is not None else _choose_keep(reference, measures)
     builder = SessionViewBuilder(protocol, labels=index, keep=keep, explain=explain, searches=searches)
     skipped = TraceProblems()
-    how: dict[str, Any] = {"format": format, "tools": tools, "lenient": lenient, "turn": protocol.turn}
+    how: dict[str, Any] = {name: options.get(name) for name in ("format", "tools")}
+    how |= {"lenient": lenient, "turn": protocol.turn}
     for name, traces in _name_sources(source):
         if is_spark_frame(traces):
             if explain or searches:
@@ -425,6 +443,12 @@ def _parse(measures: Measures) -> list[Measure]:
     return parse_measures(measures, family="session")
 
 
+def _pair(evaluations: Sequence[Evaluation]) -> tuple[list[Evaluation], list[Note]]:
+    from judged.agents.pairing import pair_systems  # it is made of analyses, which need this module
+
+    return pair_systems(evaluations)
+
+
 SESSION = Family(
     name="session",
     unit="session",
@@ -436,5 +460,6 @@ SESSION = Family(
     parse=_parse,
     read_truth=_read_labels,
     input_roles=("labels", "trace"),
+    pair=_pair,
 )
 """Sessions of search by agents, scored by the gains of what they found."""

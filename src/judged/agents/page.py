@@ -16,7 +16,7 @@ from judged.agents.analysis import (
     use,
 )
 from judged.agents.result import SessionReport
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 from judged.agents.timeline import SOURCES, Timeline, count_redundancy, make_timelines
 from judged.comparison.blocks import find_pareto_optimal
 from judged.errors import JudgedError
@@ -199,7 +199,7 @@ def _pack_timeline(line: Timeline) -> Json:
     }
 
 
-def _name(result: Result) -> str:
+def _name(result: Hit) -> str:
     known = (result.title, result.url, result.domain_id, result.id, result.snippet)
     return next((name for name in known if name), "")
 

@@ -14,7 +14,7 @@ Conflict = Literal["first", "max", "last", "error"]
 Unlabelled = Literal["zero", "error"]
 """What a result without a label counts: 0, or it is an error."""
 DEFAULT_MEASURES = ("CG@last", "DCG@last", "RG@last", "SRE@last", "SRR@last", "N")
-"""The measures of sessions where none is named: gains, and rates only beside them and the number of iterations."""
+"""Default measures of sessions: gains, and rates only together with them and the number of iterations."""
 WITHOUT_GAINS = ("R@last", "UR@last", "Dup@last", "SRR@last", "N")
 """The same for traces without any gain."""
 
@@ -55,7 +55,7 @@ class SessionProtocol(BaseProtocol):
 
     @property
     def heading(self) -> str:
-        """What its line begins with."""
+        """Heading of its line."""
         return "sessions"
 
     def phrases(self) -> list[str]:

@@ -10,15 +10,15 @@ from operator import attrgetter
 from typing import Any
 
 from judged.agents.dedup.keys import normalise
-from judged.agents.tables import Result, Search
+from judged.agents.tables import Hit, Search
 from judged.blocks import Table, Value
 
 NEAR = 0.7
 """The share of words that two queries have in common from which one nearly repeats the other."""
 ASKED = {"repeated": "again", "near": "nearly again"}
-"""What is said of a query that is not new."""
+"""Words for a query that is not new."""
 MOST = 10
-"""How many documents are shown."""
+"""Number of documents shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class SearchLog:
         )
 
 
-def _name(result: Result) -> str:
+def _name(result: Hit) -> str:
     known = (result.title, result.url, result.id, result.domain_id, result.snippet)
     return next((name for name in known if name), "")
 

@@ -249,7 +249,7 @@ def _decision_tables(evaluation: Evaluation) -> Iterator[Table]:
         yield Table(("iteration", "result", "query", "is", "gain", "decision"), rows, title=title)
 
 
-def _name_result(result: tables.Result) -> str:
+def _name_result(result: tables.Hit) -> str:
     """Return what a person recognises a result by, cut where it is long."""
     known = (result.title, result.url, result.id, result.domain_id, result.snippet)
     text = next((name for name in known if name), "")

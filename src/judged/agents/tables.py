@@ -14,7 +14,7 @@ TaskSource: TypeAlias = Literal["id", "question", "conversation", "position"]
 """What names a task: its id, the user's question, the conversation's id, or only its place in a file."""
 
 
-class Result(Struct, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
+class Hit(Struct, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
     """One result of a search: its keys, what was shown of it, and its gain.
 
     It has a generic `id`, which is valid only within its tool or index, or a `domain_id`, which is valid
@@ -38,8 +38,8 @@ class Search(Struct, kw_only=True, forbid_unknown_fields=True):
 
     query: str | None = None
     tool: str | None = None
-    """What generic ids are scoped to."""
-    results: tuple[Result, ...] = ()
+    """The scope of generic ids."""
+    results: tuple[Hit, ...] = ()
 
 
 class Iteration(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -49,7 +49,7 @@ class Iteration(Struct, kw_only=True, forbid_unknown_fields=True):
     tokens: float | None = None
     seconds: float | None = None
 
-    def results(self) -> Iterator[tuple[Result, str | None]]:
+    def results(self) -> Iterator[tuple[Hit, str | None]]:
         """Yield the results of all searches in their order, with the tool that the id is scoped to."""
         for search in self.searches:
             for result in search.results:
@@ -68,7 +68,7 @@ class Session(Struct, kw_only=True):
     earlier: tuple[str, ...] = ()
     """What the user wrote in the turns before."""
     task_from: TaskSource = "id"
-    """What names the task; one that only its place in a file names is no other system's task."""
+    """What names the task; a place in a file is never another system's task."""
     unnamed: bool = False
     """Whether the conversation has no id, only its place in a file."""
     iterations: tuple[Iteration, ...] = ()
@@ -77,13 +77,13 @@ class Session(Struct, kw_only=True):
     cited: tuple[str, ...] = ()
     """The addresses, or ids, that the answer cites."""
     turns: int = 1
-    """How many turns the conversation has; only the last one is here."""
+    """Number of turns of the conversation; only the last one is here."""
     steps: int = 0
-    """How many steps the agent took in this turn, with those that did not search."""
+    """Number of the agent's steps in this turn, including those that did not search."""
     place: str = ""
     """Where it was read, for messages: the file, and the line where lines are sessions."""
 
-    def results(self) -> Iterator[tuple[Result, str | None]]:
+    def results(self) -> Iterator[tuple[Hit, str | None]]:
         """Yield every result in the order in which the agent received it, with the tool that its id is scoped to."""
         for iteration in self.iterations:
             yield from iteration.results()

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from judged.agents.builder import SessionKey
 from judged.agents.dedup.keys import normalise
 from judged.agents.traces.context import TraceProblems
-from judged.errors import BadInput, BadSample
-from judged.problem import Note, Problem
+from judged.errors import BadInput
+from judged.problem import Problem
 from judged.wording import counted
 
 SHOWN = 60
 """Characters of a question in a message."""
-_WORDS = {
-    "id": "by id",
-    "question": "by the text of the question",
-    "conversation": "by the id of the conversation",
-}
 
 
 def pair_tasks(
@@ -85,32 +80,3 @@ def _differing(asked: Mapping[str, str]) -> list[str]:
         if one not in other and other not in one:
             return [f"`{text[:SHOWN]}` in {name}" for name, text in ((system, question), (name, text))]
     return []
-
-
-def check_shared(tasks: Mapping[str, Sequence[SessionKey]]) -> None:
-    """Raise `BadSample` unless the systems have a task in common."""
-    shared = set.intersection(*({key.task for key in keys} for keys in tasks.values()))
-    if shared or len(tasks) < 2:
-        return
-    unnamed = sum(key.task_from == "position" for keys in tasks.values() for key in keys)
-    why = f"; {counted(unnamed, 'session')} without a task id and without a question" if unnamed else ""
-    names = " and ".join(f"`{system}`" for system in tasks)
-    msg = f"{names} have no task in common{why}"
-    raise BadSample(msg, hint="tasks are paired by `task` (or `query_id`), else by the text of the question")
-
-
-def describe_pairing(tasks: Mapping[str, Sequence[SessionKey]]) -> list[Note]:
-    """Return notes on how the tasks of systems were paired, and on sessions that belong to no other system's task."""
-    shared = set.intersection(*({key.task for key in keys} for keys in tasks.values()))
-    source = {key.task: key.task_from for keys in tasks.values() for key in keys if key.task in shared}
-    counts = Counter(source.values()).most_common()
-    notes = []
-    if counts:
-        ways = ", ".join(f"{count:,} {_WORDS[how]}" for how, count in counts)
-        message = f"tasks paired {_WORDS[counts[0][0]]}" if len(counts) == 1 else f"tasks paired: {ways}"
-        notes.append(Note("task-pairing", "info", message))
-    unnamed = sum(key.task_from == "position" for keys in tasks.values() for key in keys)
-    if unnamed:
-        message = f"{counted(unnamed, 'session')} with neither a task id nor a question: not compared"
-        notes.append(Note("unnamed-tasks", "warning", message))
-    return notes

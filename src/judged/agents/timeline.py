@@ -13,7 +13,7 @@ from judged.agents.builder import DedupDecision, SearchRecord, SessionKey
 from judged.agents.family import SessionAlignment
 from judged.agents.kernels import UNLABELLED
 from judged.agents.redundancy import QueryLog
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 from judged.agents.use import UseRecord
 from judged.errors import BadProtocol
 from judged.scoring.evaluation import Evaluation
@@ -31,7 +31,7 @@ SOURCES = {
 class Shown:
     """A result as the agent received it."""
 
-    result: Result
+    result: Hit
     gain: int | None
     """None: not labelled."""
     new: bool

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from judged.agents.dedup.rules import Rules
 from judged.agents.dedup.url import loosen, strict_key
 from judged.agents.kernels import SessionView
-from judged.agents.tables import Result, Session
+from judged.agents.tables import Hit, Session
 from judged.blocks import Table, Value
 from judged.errors import BadSample
 
@@ -40,7 +40,7 @@ class UseWatch:
         self.wanted = bool(session.opened or session.cited)
         self._places = {}
 
-    def add(self, result: Result, cluster: int) -> None:
+    def add(self, result: Hit, cluster: int) -> None:
         """Add a result of a session that is wanted, with the number of the distinct result that it is."""
         for key in self._keys(result.url, result.id or result.domain_id):
             self._places.setdefault(key, cluster)

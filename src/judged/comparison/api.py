@@ -21,7 +21,15 @@ from judged.comparison.slices import (
     match_queries,
     read_attributes,
 )
-from judged.comparison.systems import ScoresLike, System, list_systems, read_systems, to_system
+from judged.comparison.systems import (
+    ScoresLike,
+    Sources,
+    System,
+    list_systems,
+    pair_units,
+    read_systems,
+    to_system,
+)
 from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.io.read import read_timings
 from judged.measures.parse import parse_measures
@@ -65,7 +73,8 @@ def compare(
     `compare(qrels, runs, measures)` scores the runs first: `runs` maps the name of a system to its run, in any form that
     `judged.evaluate` takes, or is a list of files, or a pattern such as `"runs/*.run"`. `compare(systems)` takes
     evaluations and other results with scores of every query, `Scores`, or files of them, in a sequence or by name, or one
-    file of several systems; `measures` then chooses some of theirs.
+    file of several systems; `measures` then chooses some of theirs. Systems of sessions are compared on the tasks that
+    they share; one that did a task several times has the mean.
 
     Systems are compared with the `baseline`, or the baselines, named; without one, every pair is compared. `test` is
     `randomisation` (sign flips), `t`, `wilcoxon`, `sign`, `bootstrap` or `welch`; `correction` is `maxT` (the default
@@ -81,10 +90,10 @@ def compare(
     settings = choose_settings(test=test, correction=correction, level=level, resamples=resamples, seed=seed)
     attributes = None if slices is None else read_attributes(slices)
     samples = None if timings is None else read_timings(timings)
+    pairing: list[Note] = []
     if runs is None:
-        systems = read_systems(
-            cast("ScoresLike | Sequence[ScoresLike] | Mapping[str, ScoresLike]", qrels), measures
-        )
+        sources, pairing = pair_units(cast("Sources", qrels))
+        systems = read_systems(sources, measures)
     elif measures is None:
         msg = "no measure was given to score the runs by"
         raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
@@ -94,6 +103,7 @@ def compare(
         )
         systems = [to_system(evaluation) for evaluation in evaluations.values()]
     whole = _compare_systems(systems, tuple(to_list(baseline or ())), settings)
+    whole = replace(whole, notes=(*whole.notes, *pairing))
     if attributes is not None:
         whole = _add_slices(whole, attributes)
     if samples is not None:

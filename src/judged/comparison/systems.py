@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import msgspec
 from msgspec import Struct
@@ -21,7 +21,7 @@ from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
 from judged.result import InputFile, ProtocolRecord, Provenance, Result, find_kind, load
 from judged.scoring.evaluation import Evaluation
-from judged.scoring.family import Measures
+from judged.scoring.family import FAMILIES, Measures, Pair
 from judged.tables.schema import SCORES
 from judged.tables.scores import Scores
 
@@ -33,6 +33,8 @@ AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
 
 ScoresLike: TypeAlias = Result | Scores | str | os.PathLike[str]
 """An evaluation, scores, or a file of either."""
+Sources: TypeAlias = ScoresLike | Sequence[ScoresLike] | Mapping[str, ScoresLike]
+"""Scores of one or several systems, perhaps by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,10 +116,7 @@ def _select_system(comparison: Comparison, name: str) -> System:
     return System(name, values, measures, comparison.unit, provenance, family=family, saved=True)
 
 
-def read_systems(
-    sources: ScoresLike | Sequence[ScoresLike] | Mapping[str, ScoresLike],
-    measures: Measures | None = None,
-) -> list[System]:
+def read_systems(sources: Sources, measures: Measures | None = None) -> list[System]:
     """Return the systems of evaluations, of scores, or of files of them, with the chosen measures or with all of them."""
     if not isinstance(sources, Mapping) and isinstance(sources, Result | Scores | str | os.PathLike):
         sources = [sources]
@@ -138,6 +137,31 @@ def read_systems(
         wanted = list(systems[0].values) if measures is None else measures
         chosen = tuple(parse_measures(wanted, family=systems[0].family))
     return [replace(system, measures=chosen) for system in systems]
+
+
+def pair_units(sources: Sources) -> tuple[Sources, list[Note]]:
+    """Return evaluations in the units by which their family pairs systems, with notes on that; other sources unchanged."""
+    if not isinstance(sources, Mapping):
+        sources = [sources] if isinstance(sources, Result | Scores | str | os.PathLike) else list(sources)
+    pair = find_pairing(list(sources.values() if isinstance(sources, Mapping) else sources))
+    if pair is None:
+        return sources, []
+    named = sources.items() if isinstance(sources, Mapping) else ((None, source) for source in sources)
+    evaluations = cast("Iterable[tuple[str | None, Evaluation]]", named)
+    return pair([found if name is None else replace(found, system=name) for name, found in evaluations])
+
+
+def find_pairing(sources: Sequence[object]) -> Pair | None:
+    """Return how the family of evaluations pairs systems; None if their units are paired as they are.
+
+    So are sources that are paired already, and saved ones, which do not keep what their units belong to.
+    """
+    evaluations = [source for source in sources if isinstance(source, Evaluation) and source.alignments]
+    if not evaluations or len(evaluations) < len(sources):
+        return None
+    family = FAMILIES[evaluations[0].family]
+    same = all((found.family, found.unit) == (family.name, family.unit) for found in evaluations)
+    return family.pair if same else None
 
 
 def _read(source: ScoresLike, name: str | None) -> list[System]:

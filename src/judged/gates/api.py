@@ -11,7 +11,7 @@ from typing import TypedDict, cast
 import numpy as np
 
 from judged._arguments import worded
-from judged.comparison.systems import ScoresLike, System, read_scores, read_systems, to_system
+from judged.comparison.systems import ScoresLike, System, find_pairing, read_scores, read_systems, to_system
 from judged.errors import (
     BadInput,
     BadMeasure,
@@ -29,7 +29,7 @@ from judged.protocol import Protocol
 from judged.result import InputFile, observe_files
 from judged.scoring.evaluate import evaluate, read_truth
 from judged.scoring.evaluation import Evaluation
-from judged.scoring.family import Measures
+from judged.scoring.family import Measures, Pair
 from judged.stats.margin import OneSidedTest, margin_test
 from judged.stats.paired import differences, pair_by_query
 from judged.tables.inputs import RunLike, TruthLike
@@ -85,9 +85,11 @@ def gate(
     A baseline scored under another protocol is an error unless `allow_other_protocol` is set.
     """
     delta = parse_delta(min_delta)
+    pair = find_pairing([qrels, baseline])
     if run is None:
         scoring = None
-        systems = read_systems([cast("ScoresLike", qrels)], measures)
+        scored = [cast("ScoresLike", qrels)] if pair is None else pair([cast("Evaluation", qrels)])[0]
+        systems = read_systems(scored, measures)
         several = len(systems) > 1
         ours = _choose_run(systems, str(qrels), run_name if several else None, option="run_name")
         ours = _rename(ours, run_name)
@@ -99,7 +101,7 @@ def gate(
         ours = scoring.score(run, run_name)
     for measure in ours.measures:
         _check_measure(measure)
-    theirs = _read_baseline(baseline, baseline_run, baseline_name, ours, scoring)
+    theirs = _read_baseline(baseline, baseline_run, baseline_name, ours, scoring, pair)
     notes = list(merge_notes({ours.name: ours.notes, theirs.name: theirs.notes}))
     if theirs.saved:
         notes += _check_saved(theirs, ours, allow_other_protocol=allow_other_protocol)
@@ -172,11 +174,13 @@ def _read_baseline(
     name: str | None,
     ours: System,
     scoring: _Scoring | None,
+    pair: Pair | None,
 ) -> System:
     """Return the baseline's scores: those made before, or those of a run that is scored now."""
     saved: Sequence[System] | None = None
     if isinstance(baseline, Evaluation | Scores):
-        saved = [replace(to_system(baseline), saved=True, notes=())]
+        scored = [baseline] if pair is None else pair([cast("Evaluation", baseline)])[0]
+        saved = [replace(to_system(found), saved=True, notes=()) for found in scored]
     elif isinstance(baseline, str | os.PathLike) and str(baseline) != "-" and Path(baseline).is_file():
         saved = read_scores(Path(baseline))
     if saved is not None:

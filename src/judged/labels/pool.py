@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from judged.agents.dedup.find import find_duplicates
 from judged.agents.dedup.label_index import LabelIndex, name_tasks, task_key
 from judged.agents.dedup.rules import Rules, Unit
-from judged.agents.tables import Result, Session, Sessions
+from judged.agents.tables import Hit, Session, Sessions
 from judged.agents.traces import TurnChoice
 from judged.agents.traces.context import TraceProblems
 from judged.agents.traces.read import stream_sessions
@@ -255,7 +255,7 @@ def _check_texts(
 class _Found:
     """A result, the tool that its id belongs to, the query that found it, and its place for messages."""
 
-    result: Result
+    result: Hit
     tool: str | None
     query: str | None
     place: str

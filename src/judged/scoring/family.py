@@ -9,17 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from judged.errors import BadMeasure
 from judged.measures.measure import Measure
+from judged.problem import Note
 from judged.protocol import BaseProtocol
 from judged.registry import Registry
 from judged.scoring.alignment import Alignment
 from judged.tables.judgments import Judgments
 
+if TYPE_CHECKING:
+    from judged.scoring.evaluation import Evaluation
+
 Measures: TypeAlias = Iterable[Measure | str] | Measure | str
 """Measures as users name them: values, names, or one string with several names."""
+
+Pair: TypeAlias = "Callable[[Sequence[Evaluation]], tuple[list[Evaluation], list[Note]]]"
+"""Returns each system of some evaluations with a row for each unit by which systems are paired, and notes on that."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,8 @@ class Family:
     """Whether `align` takes `threads` and `progress`."""
     empty: float = nan
     """The aggregate of a measure over no units."""
+    pair: Pair | None = None
+    """How systems are paired, unless by the units that measures have values for."""
 
     def parse_measures(self, measures: Measures) -> list[Measure]:
         """Return the measures of this family that were named, each once."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from judged.agents.dedup.rules import Rules, Weights
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 
 STEM = "thirty characters and some more"
 TREE = [STEM, STEM + " a", STEM + " a b", STEM + " a b c", STEM + " d", STEM + " d e", STEM + " d…"]
 TEXTS = ["", "short", "quite another " * 3, *TREE]
 results = st.builds(
-    Result,
+    Hit,
     id=st.sampled_from([None, None, "1", "2", "3"]),
     url=st.sampled_from(
         [None, "https://a.org/x", "https://www.a.org/x/", "https://a.org/y", "https://b.org/"]
@@ -19,7 +19,7 @@ results = st.builds(
     title=st.sampled_from([None, "One", "Two", "Three"]),
     snippet=st.sampled_from(TEXTS),
 ) | st.builds(
-    Result,
+    Hit,
     domain=st.sampled_from(["doi", "mail"]),
     domain_id=st.sampled_from(["1", "2"]),
     url=st.sampled_from([None, "https://a.org/x", "https://b.org/"]),
@@ -28,7 +28,7 @@ results = st.builds(
 )
 found = st.lists(st.tuples(results, st.sampled_from([None, "web", "files"])), max_size=40)
 alike = st.builds(
-    Result,
+    Hit,
     id=st.sampled_from(["1", "2", "3", "4"]),
     url=st.sampled_from([None, None, "https://a.org/x"]),
     title=st.sampled_from(["One", "One", "One", None]),

@@ -8,12 +8,12 @@ from hypothesis import given, strategies as st
 from agents.dedup.drawn import found, rules
 from judged.agents.dedup.find import explain_duplicates, find_duplicates
 from judged.agents.dedup.rules import Rules
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 
 
 @given(found, rules())
 def test_explained_decisions_are_those_that_are_made(
-    found: list[tuple[Result, str | None]], rules: Rules
+    found: list[tuple[Hit, str | None]], rules: Rules
 ) -> None:
     """The clusters are the same, and a result is in the first candidate that is accepted, or is new if none is."""
     decisions = list(explain_duplicates(found, rules))
@@ -31,21 +31,21 @@ def test_explained_decisions_are_those_that_are_made(
 @pytest.mark.parametrize(
     ("second", "words"),
     [
-        (Result(), "result 1 is new: it has no id, URL, title or text"),
-        (Result(title="Paris"), "result 1 is new: no earlier result shares a key with it"),
+        (Hit(), "result 1 is new: it has no id, URL, title or text"),
+        (Hit(title="Paris"), "result 1 is new: no earlier result shares a key with it"),
         (
-            Result(url="http://e.org/p", title="Paris", snippet="Another part."),
+            Hit(url="http://e.org/p", title="Paris", snippet="Another part."),
             "result 1 is a duplicate: group 0 (same URL and title, different text, confidence 0.9)",
         ),
         (
-            Result(url="https://www.e.org/p/", title="Paris", snippet="Another part."),
+            Hit(url="https://www.e.org/p/", title="Paris", snippet="Another part."),
             (
                 "result 1 is new: not group 0 (same loose URL and title, different URL and text, confidence 0.3); "
                 "0.6 and no veto needed"
             ),
         ),
         (
-            Result(id="8", url="https://e.org/p", title="Paris", snippet="Another part."),
+            Hit(id="8", url="https://e.org/p", title="Paris", snippet="Another part."),
             (
                 "result 1 is new: not group 0 (same URL and title, different generic id and text, confidence 0.9, "
                 "vetoed by the generic id of result 0); 0.6 and no veto needed"
@@ -53,9 +53,9 @@ def test_explained_decisions_are_those_that_are_made(
         ),
     ],
 )
-def test_a_decision_reads_as_a_sentence(second: Result, words: str) -> None:
+def test_a_decision_reads_as_a_sentence(second: Hit, words: str) -> None:
     """In words of the domain, with the numbers of results and clusters."""
-    first = Result(id="7", url="https://e.org/p", title="Paris", snippet="The capital of France.")
+    first = Hit(id="7", url="https://e.org/p", title="Paris", snippet="The capital of France.")
     _, decision = explain_duplicates([(first, "t"), (second, "t")])
 
     assert str(decision) == words
@@ -63,7 +63,7 @@ def test_a_decision_reads_as_a_sentence(second: Result, words: str) -> None:
 
 def test_many_candidates_are_counted() -> None:
     """Three are shown; the others are counted."""
-    found = [(Result(id=str(i), url="https://e.org/", snippet=f"Part {i}"), "t") for i in range(6)]
+    found = [(Hit(id=str(i), url="https://e.org/", snippet=f"Part {i}"), "t") for i in range(6)]
     *_, last = explain_duplicates(found)
 
     assert len(last.candidates) == 5
@@ -75,7 +75,7 @@ def test_a_candidate_names_the_keys_it_was_found_by(missing: int) -> None:
     """The names of all keys that it shares with the result."""
     fields = {"id": "1", "url": "https://e.org/", "snippet": "A text", "title": "T"}
     fields.pop(list(fields)[missing])
-    _, decision = explain_duplicates([(Result(**fields), "t")] * 2)  # type: ignore[arg-type]
+    _, decision = explain_duplicates([(Hit(**fields), "t")] * 2)  # type: ignore[arg-type]
     expected = [
         *["generic"] * ("id" in fields),
         *["url", "loose_url"] * ("url" in fields),

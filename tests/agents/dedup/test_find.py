@@ -11,12 +11,12 @@ from hypothesis import given, strategies as st
 
 from judged.agents.dedup.find import Deduplicator, find_duplicates
 from judged.agents.dedup.rules import Rules
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 
-Found = list[tuple[Result, str | None]]
+Found = list[tuple[Hit, str | None]]
 
 results = st.builds(
-    Result,
+    Hit,
     id=st.sampled_from([None, "1", "2"]),
     url=st.sampled_from([None, "https://a.org/x", "http://a.org/x?utm_source=b", "https://a.org/y"]),
     title=st.sampled_from([None, "One", "one!", "Two"]),
@@ -53,9 +53,7 @@ def test_repeats_of_equal_results_may_come_in_any_order(
     found: Found, rules: Rules, chance: st.DataObject
 ) -> None:
     """Equal results are interchangeable: in any order they give the same clusters."""
-    copies = [
-        (Result(**{name: getattr(r, name) for name in r.__struct_fields__}), scope) for r, scope in found
-    ]
+    copies = [(Hit(**{name: getattr(r, name) for name in r.__struct_fields__}), scope) for r, scope in found]
     mixed = [chance.choice(pair) for pair in zip(found, copies, strict=True)]  # type: ignore[attr-defined]
 
     assert find_duplicates(mixed, rules).of.tolist() == find_duplicates(found, rules).of.tolist()
@@ -74,7 +72,7 @@ def test_a_result_given_twice_in_a_row_is_a_duplicate(found: Found) -> None:
 
 
 @given(found, results, units)
-def test_a_match_is_where_a_result_would_be_placed(found: Found, result: Result, rules: Rules) -> None:
+def test_a_match_is_where_a_result_would_be_placed(found: Found, result: Hit, rules: Rules) -> None:
     """The cluster it would join, or None where it would begin one; asking twice, before or after, changes nothing."""
     deduplicator, untouched = Deduplicator(rules), Deduplicator(rules)
     placed = [deduplicator.place(*item) for item in found]
@@ -87,7 +85,7 @@ def test_a_match_is_where_a_result_would_be_placed(found: Found, result: Result,
 
 def test_results_without_any_key_are_never_the_same() -> None:
     """Nothing is known of them, so nothing is reported."""
-    assert find_duplicates([(Result(), "web"), (Result(), "web")]).of.tolist() == [0, 1]
+    assert find_duplicates([(Hit(), "web"), (Hit(), "web")]).of.tolist() == [0, 1]
 
 
 def test_no_results_have_no_clusters() -> None:
@@ -96,32 +94,32 @@ def test_no_results_have_no_clusters() -> None:
 
 
 OPENING = "The first thirty characters are those of all the others"
-ADVERSARIES: dict[str, tuple[str, Callable[[int], Result]]] = {
+ADVERSARIES: dict[str, tuple[str, Callable[[int], Hit]]] = {
     "one URL, ids differ": (
         "document",
-        lambda i: Result(id=f"{i}", url="https://e.org/", snippet=f"{OPENING} {i}"),
+        lambda i: Hit(id=f"{i}", url="https://e.org/", snippet=f"{OPENING} {i}"),
     ),
     "one URL and title, ids differ": (
         "document",
-        lambda i: Result(id=f"{i}", url="https://e.org/", title="T", snippet=f"{OPENING} {i}"),
+        lambda i: Hit(id=f"{i}", url="https://e.org/", title="T", snippet=f"{OPENING} {i}"),
     ),
-    "one DOI, titles differ": ("document", lambda i: Result(domain="doi", domain_id="1", title=f"{i}")),
-    "one id, titles differ": ("document", lambda i: Result(id="1", title=f"{i}", url=f"https://e.org/{i}")),
+    "one DOI, titles differ": ("document", lambda i: Hit(domain="doi", domain_id="1", title=f"{i}")),
+    "one id, titles differ": ("document", lambda i: Hit(id="1", title=f"{i}", url=f"https://e.org/{i}")),
     "one title and text, DOIs differ": (
         "document",
-        lambda i: Result(domain="doi", domain_id=f"{i}", title="T", snippet=OPENING),
+        lambda i: Hit(domain="doi", domain_id=f"{i}", title="T", snippet=OPENING),
     ),
     "one title, one beginning, texts differ": (
         "document",
-        lambda i: Result(title="T", snippet=f"{OPENING} {i:06}"),
+        lambda i: Hit(title="T", snippet=f"{OPENING} {i:06}"),
     ),
     "one URL, texts differ, passages": (
         "passage",
-        lambda i: Result(url="https://e.org/", snippet=f"{OPENING} {i:06}"),
+        lambda i: Hit(url="https://e.org/", snippet=f"{OPENING} {i:06}"),
     ),
     "one title and text, URLs differ, strict": (
         "strict",
-        lambda i: Result(url=f"https://e.org/{i}", title="T", snippet=OPENING),
+        lambda i: Hit(url=f"https://e.org/{i}", title="T", snippet=OPENING),
     ),
 }
 """Inputs in which all results share a key and all are different things."""
@@ -138,17 +136,17 @@ def test_results_that_share_a_key_and_all_differ_are_not_compared_with_each_othe
     assert deduplicator.verified <= 100
 
 
-GROWING: dict[str, Callable[[int], Result]] = {
-    "texts differ": lambda i: Result(url="https://e.org/", title="T", snippet=f"{OPENING} {i}"),
-    "titles differ": lambda i: Result(url="https://e.org/", title=f"T{i}", snippet=OPENING),
-    "URLs differ": lambda i: Result(url=f"https://e.org/{i}", title="T", snippet=OPENING),
-    "ids differ": lambda i: Result(id=f"{i}", title="T", snippet=OPENING),
-    "ever longer texts": lambda i: Result(url="https://e.org/", title="T", snippet=OPENING + "x" * (i % 300)),
+GROWING: dict[str, Callable[[int], Hit]] = {
+    "texts differ": lambda i: Hit(url="https://e.org/", title="T", snippet=f"{OPENING} {i}"),
+    "titles differ": lambda i: Hit(url="https://e.org/", title=f"T{i}", snippet=OPENING),
+    "URLs differ": lambda i: Hit(url=f"https://e.org/{i}", title="T", snippet=OPENING),
+    "ids differ": lambda i: Hit(id=f"{i}", title="T", snippet=OPENING),
+    "ever longer texts": lambda i: Hit(url="https://e.org/", title="T", snippet=OPENING + "x" * (i % 300)),
 }
 """Inputs in which all results are one thing and differ in a field that does not matter."""
 
 
-def cost(make: Callable[[int], Result], rules: Rules, count: int) -> float:
+def cost(make: Callable[[int], Hit], rules: Rules, count: int) -> float:
     """Return the processor time of this number of results, the lower of two."""
     found = [(make(i), "tool") for i in range(count)]
     times = []
@@ -183,7 +181,7 @@ def test_results_of_a_second_tool_find_the_oldest_group_without_looking_at_all()
     """Two tools give one URL with ids of their own: the second tool's results pair with the first's, in their order."""
     deduplicator = Deduplicator()
     found = [
-        (Result(id=str(i), url="https://e.org/", snippet=f"{i}"), tool) for tool in "ab" for i in range(2_000)
+        (Hit(id=str(i), url="https://e.org/", snippet=f"{i}"), tool) for tool in "ab" for i in range(2_000)
     ]
     placed = [deduplicator.place(result, tool) for result, tool in found]
 
@@ -192,7 +190,7 @@ def test_results_of_a_second_tool_find_the_oldest_group_without_looking_at_all()
 
 
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING)
-def test_a_group_of_many_members_is_one_cluster(make: Callable[[int], Result]) -> None:
+def test_a_group_of_many_members_is_one_cluster(make: Callable[[int], Hit]) -> None:
     """However many they become, each result is compared with one group."""
     deduplicator = Deduplicator()
     placed = [deduplicator.place(make(i), "tool") for i in range(2_000)]

@@ -10,15 +10,13 @@ from agents.dedup.reference import clusters_by_loops
 from judged.agents.dedup import match
 from judged.agents.dedup.find import Deduplicator
 from judged.agents.dedup.rules import Rules
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 
 
 @pytest.mark.parametrize("few", [1, 2, 8])
 @given(found=found | alike_of_one_tool, rules=rules())
 @settings(max_examples=300)
-def test_an_index_finds_what_loops_find(
-    few: int, found: list[tuple[Result, str | None]], rules: Rules
-) -> None:
+def test_an_index_finds_what_loops_find(few: int, found: list[tuple[Hit, str | None]], rules: Rules) -> None:
     """Whatever is indexed and summed up, from how many members on, and by whatever rules, nothing else comes out."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(match, "FEW", few)

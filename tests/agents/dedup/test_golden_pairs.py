@@ -8,50 +8,50 @@ from judged.agents.dedup.find import explain_duplicates, find_duplicates
 from judged.agents.dedup.keys import make_keys
 from judged.agents.dedup.match import Fields, compare
 from judged.agents.dedup.rules import Rules
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 
 WEB, FILES = "web_search", "file_search"
 PARIS = "Paris is the capital and largest city of France, on the Seine."
 PAIRS = {
     "P1 same url and title, other snippet": (
-        (Result(url="https://e.org/paris", title="Paris", snippet=PARIS), WEB),
+        (Hit(url="https://e.org/paris", title="Paris", snippet=PARIS), WEB),
         (
-            Result(url="https://e.org/paris", title="Paris", snippet="The Eiffel Tower was built in 1889."),
+            Hit(url="https://e.org/paris", title="Paris", snippet="The Eiffel Tower was built in 1889."),
             WEB,
         ),
     ),
     "P2 same file id, other chunk": (
-        (Result(id="file-7", title="paris.pdf", snippet=PARIS), FILES),
-        (Result(id="file-7", title="paris.pdf", snippet="The Eiffel Tower was built in 1889."), FILES),
+        (Hit(id="file-7", title="paris.pdf", snippet=PARIS), FILES),
+        (Hit(id="file-7", title="paris.pdf", snippet="The Eiffel Tower was built in 1889."), FILES),
     ),
     "P3 different generic ids, identical title and text": (
-        (Result(id="1", title="Paris", snippet=PARIS), FILES),
-        (Result(id="2", title="Paris", snippet=PARIS), FILES),
+        (Hit(id="1", title="Paris", snippet=PARIS), FILES),
+        (Hit(id="2", title="Paris", snippet=PARIS), FILES),
     ),
     "P4 same number in two indexes": (
-        (Result(id="1", title="Paris", snippet=PARIS), "wiki"),
-        (Result(id="1", title="Lyon", snippet="Lyon lies where the Saône meets the Rhône."), "news"),
+        (Hit(id="1", title="Paris", snippet=PARIS), "wiki"),
+        (Hit(id="1", title="Lyon", snippet="Lyon lies where the Saône meets the Rhône."), "news"),
     ),
     "P5 same DOI, other url": (
-        (Result(domain="doi", domain_id="10.1/x", url="https://a.org/x", title="Gain"), WEB),
-        (Result(domain="doi", domain_id="10.1/x", url="https://b.org/x.pdf", title="Gain"), WEB),
+        (Hit(domain="doi", domain_id="10.1/x", url="https://a.org/x", title="Gain"), WEB),
+        (Hit(domain="doi", domain_id="10.1/x", url="https://b.org/x.pdf", title="Gain"), WEB),
     ),
     "P6 different DOI, same title and text": (
-        (Result(domain="doi", domain_id="10.1/x", title="Paris", snippet=PARIS), WEB),
-        (Result(domain="doi", domain_id="10.1/y", title="Paris", snippet=PARIS), WEB),
+        (Hit(domain="doi", domain_id="10.1/x", title="Paris", snippet=PARIS), WEB),
+        (Hit(domain="doi", domain_id="10.1/y", title="Paris", snippet=PARIS), WEB),
     ),
-    "P7 title only": ((Result(title="Paris"), WEB), (Result(title="Paris"), WEB)),
+    "P7 title only": ((Hit(title="Paris"), WEB), (Hit(title="Paris"), WEB)),
     "P8 truncated snippet, no url": (
-        (Result(title="Paris", snippet=PARIS), WEB),
-        (Result(title="Paris", snippet="Paris is the capital and largest ci..."), WEB),
+        (Hit(title="Paris", snippet=PARIS), WEB),
+        (Hit(title="Paris", snippet="Paris is the capital and largest ci..."), WEB),
     ),
     "P9 url only, and url with title and text": (
-        (Result(url="https://e.org/paris"), WEB),
-        (Result(url="https://e.org/paris", title="Paris", snippet=PARIS), WEB),
+        (Hit(url="https://e.org/paris"), WEB),
+        (Hit(url="https://e.org/paris", title="Paris", snippet=PARIS), WEB),
     ),
     "P10 domain id and generic id": (
-        (Result(domain="doi", domain_id="7", title="Paris"), WEB),
-        (Result(id="7", title="Paris"), WEB),
+        (Hit(domain="doi", domain_id="7", title="Paris"), WEB),
+        (Hit(id="7", title="Paris"), WEB),
     ),
 }
 # The patterns and verdicts are those of the anchors' table (agentic.md 4.2): domain, generic, url, title, text; then the
@@ -114,9 +114,9 @@ def test_pairs_are_the_same_or_not_as_the_table_says(name: str, unit: str, colum
 
 def test_what_is_the_same_by_turns_is_not_joined_over_a_veto() -> None:
     """A and B share a URL, B and C an id; A's title vetoes C, so that one of three is a duplicate (E8)."""
-    a = Result(url="https://e.org/u1", title="T1")
-    b = Result(url="https://e.org/u1", id="x")
-    c = Result(id="x", title="T2")
+    a = Hit(url="https://e.org/u1", title="T1")
+    b = Hit(url="https://e.org/u1", id="x")
+    c = Hit(id="x", title="T2")
     clusters = find_duplicates([(a, "t"), (b, "t"), (c, "t")])
 
     assert clusters.of.tolist() == [0, 0, 1]
@@ -125,9 +125,9 @@ def test_what_is_the_same_by_turns_is_not_joined_over_a_veto() -> None:
 
 def test_the_surest_of_several_clusters_is_taken() -> None:
     """By its URL alone a result is as the first one (.6), by URL and title as the second (.9)."""
-    first = Result(url="https://e.org/u", id="1", snippet="one thing")
-    second = Result(url="https://e.org/u", id="2", title="T", snippet="and another")
-    third = Result(url="https://e.org/u", title="T")
+    first = Hit(url="https://e.org/u", id="1", snippet="one thing")
+    second = Hit(url="https://e.org/u", id="2", title="T", snippet="and another")
+    third = Hit(url="https://e.org/u", title="T")
 
     assert find_duplicates([(first, "t"), (second, "t"), (third, "t")]).of.tolist() == [0, 1, 1]
 
@@ -135,9 +135,9 @@ def test_the_surest_of_several_clusters_is_taken() -> None:
 def test_the_oldest_of_equally_sure_clusters_is_taken() -> None:
     """Two ids keep two results at one URL apart; a third without an id is as sure of both."""
     found = [
-        Result(url="https://e.org/u", id="1"),
-        Result(url="https://e.org/u", id="2"),
-        Result(url="https://e.org/u"),
+        Hit(url="https://e.org/u", id="1"),
+        Hit(url="https://e.org/u", id="2"),
+        Hit(url="https://e.org/u"),
     ]
 
     assert find_duplicates([(item, "t") for item in found]).of.tolist() == [0, 1, 0]
@@ -147,6 +147,6 @@ def test_another_id_is_excused_by_title_and_text_against_every_member() -> None:
     """The second text continues the first; the third does too, but not the second, whose other id vetoes it."""
     begun = "Paris is the capital and largest city"
     texts = [begun, f"{begun} of France", f"{begun} on the Seine", f"{begun} of France today"]
-    found = [(Result(id=str(i), title="Paris", snippet=text), FILES) for i, text in enumerate(texts)]
+    found = [(Hit(id=str(i), title="Paris", snippet=text), FILES) for i, text in enumerate(texts)]
 
     assert find_duplicates(found).of.tolist() == [0, 0, 1, 0]

@@ -10,7 +10,7 @@ from judged.agents.dedup import near
 from judged.agents.dedup.find import find_duplicates
 from judged.agents.dedup.near import NearTexts
 from judged.agents.dedup.rules import Rules
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 from judged.errors import MissingExtra
 
 pytest.importorskip("rensa", reason="near-duplicates need the extra `near`")
@@ -29,7 +29,7 @@ def edited(text: str, *places: int) -> str:
 
 def duplicates(texts: list[str], rules: Rules) -> list[int]:
     """The clusters of results with one title and these texts."""
-    return find_duplicates([(Result(title="T", snippet=text), "t") for text in texts], rules).of.tolist()
+    return find_duplicates([(Hit(title="T", snippet=text), "t") for text in texts], rules).of.tolist()
 
 
 def test_an_edited_text_is_the_same_only_where_near_is_asked_for() -> None:

@@ -21,7 +21,7 @@ from judged.agents.dedup.find import explain_duplicates, find_duplicates
 from judged.agents.dedup.keys import make_keys
 from judged.agents.dedup.rules import Rules, Weights
 from judged.agents.dedup.url import loose_key, strict_key
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 
 ITEM = re.compile(
     r"^\d+\. \[(?P<title>.*?)\]\((?P<url>\S+)\)\n(?P<text>.*?)(?=^\d+\. \[|^=======|^</tool_response>|\Z)",
@@ -29,7 +29,7 @@ ITEM = re.compile(
 )
 RULES = Rules()
 
-Sessions = list[list[Result]]
+Sessions = list[list[Hit]]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def sessions(shared_data: Callable[[str], Path]) -> Sessions:
         return [list(_results(json.loads(line)["messages"])) for line in lines]
 
 
-def _results(messages: list[dict[str, str]]) -> Iterator[Result]:
+def _results(messages: list[dict[str, str]]) -> Iterator[Hit]:
     for message in messages:
         if message["role"] == "user" and message["content"].startswith(
             "<tool_response>\nA Google search for"
@@ -49,10 +49,10 @@ def _results(messages: list[dict[str, str]]) -> Iterator[Result]:
                 text = "\n".join(
                     line for line in lines if not line.startswith(("Date published:", "Source:"))
                 )
-                yield Result(url=found["url"], title=found["title"], snippet=text.strip())
+                yield Hit(url=found["url"], title=found["title"], snippet=text.strip())
 
 
-def repeats(sessions: Sessions, key: Callable[[Result], object]) -> int:
+def repeats(sessions: Sessions, key: Callable[[Hit], object]) -> int:
     """How many results have the key of an earlier one of their session."""
     return sum(len(session) - len({key(result) for result in session}) for session in sessions)
 
@@ -72,7 +72,7 @@ def test_the_sessions_hold_what_their_source_says(sessions: Sessions) -> None:
 def test_urls_repeat_as_the_study_counted(sessions: Sessions) -> None:
     """826 repeats as written and 841 by either key, up to the first bracket; one less of each if read whole."""
     cut = [
-        [Result(url=result.url.partition(")")[0]) for result in session if result.url] for session in sessions
+        [Hit(url=result.url.partition(")")[0]) for result in session if result.url] for session in sessions
     ]
 
     assert repeats(cut, lambda result: result.url) == 826
@@ -113,7 +113,7 @@ def test_content_finds_documents_under_other_urls(sessions: Sessions) -> None:
     assert f"{total / 5_533:.1%}" == "15.7%"
 
 
-def _words(result: Result) -> tuple[str, ...]:
+def _words(result: Hit) -> tuple[str, ...]:
     return tuple(re.findall(r"\w+", f"{result.title} {result.snippet}".lower()))
 
 

@@ -15,7 +15,12 @@ from judged.agents.traces.read import stream_sessions
 from judged.errors import JudgedError
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "traces"
-FILES = sorted(path for path in GOLDEN.iterdir() if path.suffix in {".json", ".jsonl", ".txt"})
+FILES = sorted(
+    path
+    for folder in (GOLDEN, GOLDEN / "frameworks")
+    for path in folder.iterdir()
+    if path.suffix in {".json", ".jsonl", ".txt"}
+)
 DOCUMENTS = [
     json.loads(line) for path in FILES if path.suffix == ".jsonl" for line in path.read_text().splitlines()
 ]

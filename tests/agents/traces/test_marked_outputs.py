@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 from judged.agents.traces.results.fields import parse_result
 from judged.agents.traces.results.outputs import Unparsed, find_groups
 from judged.agents.traces.results.text import is_empty
@@ -49,10 +49,10 @@ MARKED = {
 }
 
 
-def results(output: Any) -> list[Result]:
+def results(output: Any) -> list[Hit]:
     """The results of an output."""
     found = [parse_result(value) for _, values in find_groups(output) for value in values]
-    return [item for item in found if isinstance(item, Result)]
+    return [item for item in found if isinstance(item, Hit)]
 
 
 @pytest.mark.parametrize("name", MARKED)

@@ -216,17 +216,6 @@ def test_sharegpt_is_read_as_messages() -> None:
     assert ids(one({"conversations": turns})) == [["d1"]]
 
 
-def test_calls_in_another_format_than_in_the_beginning_are_refused_not_passed_over() -> None:
-    """Eight conversations without a call look like plain chat; the ninth calls between tags."""
-    quiet = {"messages": [ask(), {"role": "assistant", "content": "so"}]}
-    tagged = {
-        "messages": [ask(), {"role": "assistant", "content": '<tool_call>{"name": "search"}</tool_call>'}]
-    }
-
-    with pytest.raises(BadInput, match="object 9: session `9`: holds calls written as `chatml`"):
-        read_sessions([quiet] * 8 + [tagged])
-
-
 def test_langchains_messages_are_read() -> None:
     """Their roles are types, and calls have `args`."""
     messages = [

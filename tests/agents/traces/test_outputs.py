@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 from judged.agents.traces.results.fields import parse_result
 from judged.agents.traces.results.outputs import Unparsed, find_groups
 
@@ -19,10 +19,10 @@ def read(output: Any, queries: list[str] | None = None) -> list[list[Any]]:
     return [[parse_result(value) for value in values] for _, values in find_groups(output, queries)]
 
 
-SHAPES: dict[str, tuple[Any, Result]] = {
-    "a list": ([{"id": "1", "text": "x"}], Result(id="1", snippet="x")),
-    "results": ({"results": [{"id": "1"}]}, Result(id="1")),
-    "documents": ({"documents": [{"id": "1"}]}, Result(id="1")),
+SHAPES: dict[str, tuple[Any, Hit]] = {
+    "a list": ([{"id": "1", "text": "x"}], Hit(id="1", snippet="x")),
+    "results": ({"results": [{"id": "1"}]}, Hit(id="1")),
+    "documents": ({"documents": [{"id": "1"}]}, Hit(id="1")),
     "Tavily": (
         {
             "query": "q",
@@ -30,34 +30,34 @@ SHAPES: dict[str, tuple[Any, Result]] = {
             "images": [],
             "results": [{"title": "T", "url": A, "content": "x", "score": 0.5}],
         },
-        Result(url=A, title="T", snippet="x", score=0.5),
+        Hit(url=A, title="T", snippet="x", score=0.5),
     ),
     "Exa": (
         {"requestId": "r", "results": [{"id": A, "url": A, "title": "T", "text": "x", "highlights": ["y"]}]},
-        Result(id=A, url=A, title="T", snippet="x"),
+        Hit(id=A, url=A, title="T", snippet="x"),
     ),
     "Brave": (
         {"type": "search", "web": {"results": [{"title": "T", "url": A, "description": "x"}]}},
-        Result(url=A, title="T", snippet="x"),
+        Hit(url=A, title="T", snippet="x"),
     ),
     "Serper": (
         {
             "searchParameters": {"q": "q"},
             "organic": [{"title": "T", "link": A, "snippet": "x", "position": 1}],
         },
-        Result(url=A, title="T", snippet="x"),
+        Hit(url=A, title="T", snippet="x"),
     ),
     "SerpAPI": (
         {"organic_results": [{"title": "T", "link": A, "snippet": "x"}]},
-        Result(url=A, title="T", snippet="x"),
+        Hit(url=A, title="T", snippet="x"),
     ),
     "Bing": (
         {"webPages": {"value": [{"name": "T", "url": A, "snippet": "x"}]}},
-        Result(url=A, title="T", snippet="x"),
+        Hit(url=A, title="T", snippet="x"),
     ),
     "Google": (
         {"kind": "customsearch#search", "items": [{"title": "T", "link": A, "snippet": "x"}]},
-        Result(url=A, title="T", snippet="x"),
+        Hit(url=A, title="T", snippet="x"),
     ),
     "Elasticsearch": (
         {
@@ -66,30 +66,30 @@ SHAPES: dict[str, tuple[Any, Result]] = {
                 "hits": [{"_id": "1", "_score": 2.5, "_source": {"title": "T", "body": "x"}}],
             }
         },
-        Result(id="1", title="T", snippet="x", score=2.5),
+        Hit(id="1", title="T", snippet="x", score=2.5),
     ),
     "Pinecone": (
         {"matches": [{"id": "1", "score": 0.5, "metadata": {"text": "x"}}]},
-        Result(id="1", snippet="x", score=0.5),
+        Hit(id="1", snippet="x", score=0.5),
     ),
     "Qdrant": (
         {"result": [{"id": 1, "score": 0.5, "payload": {"text": "x"}}]},
-        Result(id="1", snippet="x", score=0.5),
+        Hit(id="1", snippet="x", score=0.5),
     ),
     "Chroma": (
         {"ids": [["1"]], "documents": [["x"]], "metadatas": [[{"url": A}]], "distances": [[0.5]]},
-        Result(id="1", url=A, snippet="x"),
+        Hit(id="1", url=A, snippet="x"),
     ),
     "LangChain": (
         [{"page_content": "x", "metadata": {"source": A, "title": "T"}}],
-        Result(url=A, title="T", snippet="x"),
+        Hit(url=A, title="T", snippet="x"),
     ),
     "LlamaIndex": (
         {
             "response": "Paris",
             "source_nodes": [{"node": {"id_": "1", "text": "x", "metadata": {"url": A}}, "score": 0.5}],
         },
-        Result(id="1", url=A, snippet="x", score=0.5),
+        Hit(id="1", url=A, snippet="x", score=0.5),
     ),
     "OpenAI vector store": (
         {
@@ -98,11 +98,11 @@ SHAPES: dict[str, tuple[Any, Result]] = {
                 {"file_id": "f", "filename": "n", "score": 0.5, "content": [{"type": "text", "text": "x"}]}
             ],
         },
-        Result(id="f", title="n", snippet="x", score=0.5),
+        Hit(id="f", title="n", snippet="x", score=0.5),
     ),
     "Anthropic search_result": (
         [{"type": "search_result", "source": A, "title": "T", "content": [{"type": "text", "text": "x"}]}],
-        Result(url=A, title="T", snippet="x"),
+        Hit(url=A, title="T", snippet="x"),
     ),
     "Anthropic web_search_result": (
         [
@@ -114,18 +114,18 @@ SHAPES: dict[str, tuple[Any, Result]] = {
                 "page_age": "1 day",
             }
         ],
-        Result(url=A, title="T"),
+        Hit(url=A, title="T"),
     ),
     "Search-R1's retriever": (
         {"result": [[{"document": {"id": "1", "contents": "x"}, "score": 0.5}]]},
-        Result(id="1", snippet="x", score=0.5),
+        Hit(id="1", snippet="x", score=0.5),
     ),
     "MediaWiki": (
         {"query": {"search": [{"title": "T", "pageid": 5, "snippet": "x"}]}},
-        Result(id="5", title="T", snippet="x"),
+        Hit(id="5", title="T", snippet="x"),
     ),
-    "MCP": ({"content": [{"type": "text", "text": '[{"id": "1"}]'}], "isError": False}, Result(id="1")),
-    "one result": ({"title": "T", "url": A}, Result(url=A, title="T")),
+    "MCP": ({"content": [{"type": "text", "text": '[{"id": "1"}]'}], "isError": False}, Hit(id="1")),
+    "one result": ({"title": "T", "url": A}, Hit(url=A, title="T")),
 }
 
 
@@ -144,58 +144,58 @@ def test_common_shapes_are_read(name: str, written: str) -> None:
     [
         (
             "[Document(metadata={'source': 'https://a.org/1'}, page_content='x')]",
-            [Result(url=A, snippet="x")],
+            [Hit(url=A, snippet="x")],
         ),
         (
             "1. [T (1)](https://a.org/1_(x))\nDate published: May 1, 2025\n\nx\n\n2. [U](https://b.org/2)\n\ny",
             [
-                Result(url="https://a.org/1_(x)", title="T (1)", snippet="x"),
-                Result(url=B, title="U", snippet="y"),
+                Hit(url="https://a.org/1_(x)", title="T (1)", snippet="x"),
+                Hit(url=B, title="U", snippet="y"),
             ],
         ),
         (
             "## Search Results\n\n[T](https://a.org/1)\nx\n\n[U](https://b.org/2)\ny",
-            [Result(url=A, title="T", snippet="x"), Result(url=B, title="U", snippet="y")],
+            [Hit(url=A, title="T", snippet="x"), Hit(url=B, title="U", snippet="y")],
         ),
         (
             'Doc 1(Title: "T") x\nDoc 2(Title: "U") y\n',
-            [Result(title="T", snippet="x"), Result(title="U", snippet="y")],
+            [Hit(title="T", snippet="x"), Hit(title="U", snippet="y")],
         ),
         (
             "(1)Title: T Text: x\n(2)Title: U Text: y",
-            [Result(title="T", snippet="x"), Result(title="U", snippet="y")],
+            [Hit(title="T", snippet="x"), Hit(title="U", snippet="y")],
         ),
         (
             "Page: T\nSummary: x\n\nPage: U\nSummary: y",
-            [Result(title="T", snippet="x"), Result(title="U", snippet="y")],
+            [Hit(title="T", snippet="x"), Hit(title="U", snippet="y")],
         ),
         (
             "Title: T\nURL: https://a.org/1\nContent: x\nScore: 0.5",
-            [Result(url=A, title="T", snippet="x", score=0.5)],
+            [Hit(url=A, title="T", snippet="x", score=0.5)],
         ),
         (
             "snippet: x, and more, title: T, link: https://a.org/1",
-            [Result(url=A, title="T", snippet="x, and more")],
+            [Hit(url=A, title="T", snippet="x, and more")],
         ),
         (
             "Found 2:\n[1] T - https://a.org/1\nx\nand y\n[2] only words",
-            [Result(url=A, title="T", snippet="x\nand y"), Result(snippet="only words")],
+            [Hit(url=A, title="T", snippet="x\nand y"), Hit(snippet="only words")],
         ),
-        ("Passage 1: x\nPassage 2: y", [Result(snippet="x"), Result(snippet="y")]),
+        ("Passage 1: x\nPassage 2: y", [Hit(snippet="x"), Hit(snippet="y")]),
         ("3. third\n4. fourth", None),
         ("Here is what I know:\n1. Paris is lovely.\n2. So is Lyon.", None),
         (
             "1. T\nhttps://a.org/1\nx\n2. U https://b.org/2\ny",
-            [Result(url=A, title="T", snippet="x"), Result(url=B, title="U", snippet="y")],
+            [Hit(url=A, title="T", snippet="x"), Hit(url=B, title="U", snippet="y")],
         ),
-        ('Doc 1(Title: "T (1)") x', [Result(title="T (1)", snippet="x")]),
+        ('Doc 1(Title: "T (1)") x', [Hit(title="T (1)", snippet="x")]),
         ('[{"type": "text", "text": "x"}, 3', None),
         ("Paris is the capital of France.", None),
         ("No country for old men is a film.", None),
         ("Source: a friend", None),
     ],
 )
-def test_results_written_as_text_are_read_or_refused(text: str, expected: list[Result] | None) -> None:
+def test_results_written_as_text_are_read_or_refused(text: str, expected: list[Hit] | None) -> None:
     """LangChain, web agents, smolagents, Search-R1, R1-Searcher, Wikipedia's tool, records of lines, DuckDuckGo's."""
     if expected is None:
         with pytest.raises(Unparsed, match=r"its output (?:cannot be parsed as results|was cut off)"):
@@ -243,7 +243,7 @@ def test_nothing_found_and_failures_are_searches_without_results(output: Any) ->
 )
 def test_an_output_for_several_queries_is_split(output: Any) -> None:
     """By the queries themselves, by lists in their order, or by objects that name them."""
-    assert read(output, ["q1", "q2"]) == [[Result(id="1")], [Result(id="2"), Result(id="3")]]
+    assert read(output, ["q1", "q2"]) == [[Hit(id="1")], [Hit(id="2"), Hit(id="3")]]
 
 
 def test_what_nests_without_end_is_refused_and_not_followed() -> None:

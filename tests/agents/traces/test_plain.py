@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judged.agents.tables import Iteration, Result, Search, Session
+from judged.agents.tables import Hit, Iteration, Search, Session
 from judged.agents.traces.context import TraceProblems
 from judged.agents.traces.read import read_sessions, stream_sessions
 from judged.errors import BadInput
@@ -41,7 +41,7 @@ def test_the_documented_line_is_read_field_by_field() -> None:
         ' "tool": "web", "results": [{"id": "generic id", "url": "https://a.org", "title": "T", "snippet": "S",'
         ' "score": 0.7, "gain": 3}]}], "tokens": 812, "seconds": 1.9}]}]}'
     )
-    result = Result(id="generic id", url="https://a.org", title="T", snippet="S", score=0.7, gain=3)
+    result = Hit(id="generic id", url="https://a.org", title="T", snippet="S", score=0.7, gain=3)
     search = Search(query="q", tool="web", results=(result,))
     session = Session(
         conversation="c1",
@@ -92,7 +92,7 @@ def test_other_names_are_read_as_ours() -> None:
     (session,) = stream_sessions(jsonl(given))
 
     assert (session.conversation, session.question) == ("s1", "why?")
-    assert [result for result, _ in session.results()] == [Result(id="7", url="https://a.org", snippet="x")]
+    assert [result for result, _ in session.results()] == [Hit(id="7", url="https://a.org", snippet="x")]
 
 
 def test_iterations_need_no_turns() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from copy import deepcopy
 from importlib.resources import files
 from typing import Any
 
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import assume, example, given, settings, strategies as st
 from jsonschema import Draft202012Validator
 
-from judged.agents.tables import Iteration, Result, Search, Session, Sessions
+from judged.agents.tables import Hit, Iteration, Search, Session, Sessions
 from judged.agents.traces.plain.write import to_plain, write_sessions
 from judged.agents.traces.read import read_sessions, stream_sessions
+from judged.agents.traces.results.ranks import set_ranks_aside
 from judged.errors import JudgedError
 
 SCHEMA = json.loads(
@@ -28,7 +30,7 @@ amounts = st.none() | st.floats(0, 1e9)
 
 
 @st.composite
-def results(draw: st.DrawFn) -> Result:
+def results(draw: st.DrawFn) -> Hit:
     """A result with at least one key and at most one kind of id."""
     kind = draw(st.sampled_from(["id", "domain", "url", "title", "snippet"]))
     fields: dict[str, Any] = {name: draw(maybe) for name in ("url", "title", "snippet")}
@@ -39,7 +41,7 @@ def results(draw: st.DrawFn) -> Result:
     else:
         fields[kind] = draw(words)
     score = st.none() | st.floats(allow_nan=False, allow_infinity=False)
-    return Result(**fields, score=draw(score), gain=draw(st.none() | st.integers(0, 4)))
+    return Hit(**fields, score=draw(score), gain=draw(st.none() | st.integers(0, 4)))
 
 
 searches = st.builds(
@@ -75,7 +77,8 @@ def placed(session: Session, number: int) -> Session:
 @settings(max_examples=50)
 @given(st.lists(sessions(), min_size=1, max_size=2))
 def test_what_is_written_is_read_as_it_was(given_sessions: list[Session]) -> None:
-    """Plain → session → plain loses nothing, as lines and as a table."""
+    """Plain → session → plain loses nothing, as lines and as a table; ids that several pages share are lost by intent."""
+    assume(all(set_ranks_aside(session, Counter()) == session for session in given_sessions))
     sink = io.BytesIO()
     write_sessions(given_sessions, sink)
     read = list(stream_sessions(sink.getvalue()))
@@ -169,6 +172,9 @@ def accepted(plain: dict[str, Any]) -> bool:
 )
 @example(
     {"conversation": "c", "turns": [{"iterations": [{"searches": [{"results": [{"domain_id": "x"}]}]}]}]}
+)
+@example(
+    {"conversation": "c", "iterations": [{"searches": [{"results": [{"id": "x", "score": "", "gain": ""}]}]}]}
 )
 def test_the_schema_and_the_reader_agree(plain: dict[str, Any]) -> None:
     """What one accepts, so does the other."""

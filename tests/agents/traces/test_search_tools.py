@@ -112,7 +112,7 @@ def test_a_trace_of_unknown_tools_alone_is_refused_and_lists_them() -> None:
     assert str(caught.value) == (
         "objects cannot be scored\n"
         "  object 1: session `s1`, step 1: no tool is known to be a search; the trace calls `kb` (2);"
-        " others that are no searches: `visit` (1)\n\n"
+        " others that are not searches: `visit` (1)\n\n"
         "hint: declare search tools in a mapping (`--tools FILE`): `tools: {kb: search}`"
     )
 

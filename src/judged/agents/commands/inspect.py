@@ -14,11 +14,11 @@ from judged.cli.inputs import InputPath
 from judged.wording import counted, to_message
 
 if TYPE_CHECKING:
-    from judged.agents.tables import Result, Session
+    from judged.agents.tables import Hit, Session
     from judged.agents.traces.summary import TraceSummary
 
 SHOWN = 3
-"""How many iterations, searches and results of the example are shown, each."""
+"""Number of iterations, searches and results of the example that are shown, each."""
 WIDE = 100
 EXAMPLES = """\b
 Examples:
@@ -146,7 +146,7 @@ def _example(session: Session) -> Iterator[str]:
     yield from _more(len(session.iterations), "iterations", 2)
 
 
-def _shown(result: Result) -> str:
+def _shown(result: Hit) -> str:
     identity = result.id or (f"{result.domain}:{result.domain_id}" if result.domain_id else None)
     gain = None if result.gain is None else f"gain {result.gain}"
     return _short(" · ".join(filter(None, (identity, result.title, result.url, gain, result.snippet))))

@@ -45,7 +45,7 @@ Traces: TypeAlias = list[tuple[str | None, str]]
 SUBCOMMANDS = {"inspect": "judged.agents.commands.inspect:inspect"}
 ANALYSES = "Analyses"
 LEVEL_SHOWN = ("--baseline", "--curve", "--stopping", "--attempts", "--human", "--picture", "-o FILE.html")
-"""What has intervals."""
+"""Options whose output has intervals."""
 EXAMPLES = """\b
 Examples:
   judged sessions traces.jsonl
@@ -236,8 +236,8 @@ def make_report(
 ) -> SessionReport:
     """Score the traces, read as `how` says, and add what the options ask for."""
     from judged.agents.analysis import alone, curve, curve_measures, overlaps, stopping_points
-    from judged.agents.compare import compare_systems
     from judged.agents.result import SessionReport
+    from judged.comparison.api import compare
     from judged.result import observe_files
 
     inputs = observe_files([*(("trace", path) for _, path in named), *options.list_files()])
@@ -256,7 +256,7 @@ def make_report(
         else None,
         pairs=overlaps(evaluation, good=good) if options.overlap else (),
         single=alone(evaluation, good=good) if options.overlap else (),
-        comparison=compare_systems(evaluation, baseline=baselines, settings=settings) if baselines else None,
+        comparison=compare(evaluation, baseline=baselines, **settings.to_dict()) if baselines else None,
         gates=_gate(evaluation, settings, options) if options.min_delta is not None else (),
         sections=dict(_make_sections(evaluation, settings, options, good=good)),
         explained=options.explain,
@@ -285,7 +285,7 @@ def _make_sections(
 
 def _gate(evaluation: Evaluation, settings: Settings, options: SessionOptions) -> tuple[GateReport, ...]:
     """Gate every other system against the baseline, by the measures that have a better direction."""
-    from judged.agents.compare import gate_systems
+    from judged.gates.api import gate
 
     if options.min_delta is None or len(options.baselines) != 1:
         msg = "`--min-delta` says how much worse than a baseline a system may be, and needs one `--baseline NAME`"
@@ -298,9 +298,11 @@ def _gate(evaluation: Evaluation, settings: Settings, options: SessionOptions) -
     if not directed:
         msg = f"{', '.join(map(str, evaluation.measures))} cannot be a gate: neither more nor less is better"
         raise BadMeasure(msg, hint="for example `-m CG`")
-    chosen = replace(evaluation, measures=tuple(directed))
-    return gate_systems(
-        chosen, baseline=options.baselines[0], min_delta=options.min_delta, seed=settings.seed
+    systems = dict(replace(evaluation, measures=tuple(directed)).systems)
+    baseline = systems.pop(options.baselines[0])
+    return tuple(
+        gate(system, baseline=baseline, min_delta=options.min_delta, seed=settings.seed)
+        for system in systems.values()
     )
 
 

@@ -1,4 +1,4 @@
-"""What `judged view` shows of traces: their sessions, scored again when a file changes."""
+"""`judged view` of traces: their sessions, scored again when a file changes."""
 
 from __future__ import annotations
 

@@ -18,11 +18,11 @@ from judged.agents.dedup.keys import SHORTEST_PREFIX, Keys, make_keys
 from judged.agents.dedup.match import Bucket, Fields, Group, Verdicts, compare
 from judged.agents.dedup.near import NearTexts
 from judged.agents.dedup.rules import Rules
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 from judged.errors import BadProtocol
 
 SHOWN = 3
-"""How many rejected candidates a decision names; the others are counted."""
+"""Number of rejected candidates that a decision names; the others are counted."""
 WORDS = {
     "domain": "domain id",
     "generic": "generic id",
@@ -113,7 +113,7 @@ class Deduplicator:
     def __init__(self, rules: Rules | None = None, *, record: bool = False) -> None:
         self.rules = Rules() if rules is None else rules
         self.verified = 0
-        """How many groups have been compared, for all results together."""
+        """Number of groups compared so far, over all results."""
         self.decisions: list[Decision] = []
         self._record = record
         self._verdicts, sufficient = _prepare(self.rules)
@@ -129,11 +129,11 @@ class Deduplicator:
         """Return the number of groups."""
         return len(self._groups)
 
-    def place(self, result: Result, scope: str | None = None) -> int:
+    def place(self, result: Hit, scope: str | None = None) -> int:
         """Return the number of the group that a result joins, or of the one that it starts."""
         return self.place_keys(self.make_keys(result, scope))
 
-    def match(self, result: Result, scope: str | None = None) -> int | None:
+    def match(self, result: Hit, scope: str | None = None) -> int | None:
         """Return the number of the group that a result would join, None if it would start one; nothing is placed."""
         keys = self.make_keys(result, scope, keep=False)
         found = [
@@ -141,7 +141,7 @@ class Deduplicator:
         ]
         return self._choose(keys, found)[0]
 
-    def make_keys(self, result: Result, scope: str | None = None, *, keep: bool = True) -> Keys:
+    def make_keys(self, result: Hit, scope: str | None = None, *, keep: bool = True) -> Keys:
         """Return the keys of a result; with `near`, its text is that of the near-duplicate that represents it."""
         keys = make_keys(result, scope, self.rules, loose=self._record)
         if self._near is not None and keys.text is not None:
@@ -337,12 +337,12 @@ class Clusters:
         return len(self.of)
 
 
-def find_duplicates(results: Iterable[tuple[Result, str | None]], rules: Rules | None = None) -> Clusters:
+def find_duplicates(results: Iterable[tuple[Hit, str | None]], rules: Rules | None = None) -> Clusters:
     """Return the group of each result, given with the tool that its id is scoped to, as `Session.results()` does.
 
-    >>> page = Result(url="https://example.com/a", title="A page")
-    >>> again = Result(url="http://example.com/a?utm_source=openai", title="A page")
-    >>> find_duplicates([(page, "search"), (Result(url="https://example.com/b"), "search"), (again, "search")]).of
+    >>> page = Hit(url="https://example.com/a", title="A page")
+    >>> again = Hit(url="http://example.com/a?utm_source=openai", title="A page")
+    >>> find_duplicates([(page, "search"), (Hit(url="https://example.com/b"), "search"), (again, "search")]).of
     array([0, 1, 0])
     """
     place = Deduplicator(rules).place
@@ -350,12 +350,12 @@ def find_duplicates(results: Iterable[tuple[Result, str | None]], rules: Rules |
 
 
 def explain_duplicates(
-    results: Iterable[tuple[Result, str | None]], rules: Rules | None = None
+    results: Iterable[tuple[Hit, str | None]], rules: Rules | None = None
 ) -> Iterator[Decision]:
     """Yield the decision on each result in turn; the groups are those of `find_duplicates`.
 
-    >>> page = Result(url="https://example.com/a", title="A page", snippet="Its beginning.")
-    >>> part = Result(url="https://example.com/a", title="A page", snippet="Another part.")
+    >>> page = Hit(url="https://example.com/a", title="A page", snippet="Its beginning.")
+    >>> part = Hit(url="https://example.com/a", title="A page", snippet="Another part.")
     >>> for decision in explain_duplicates([(page, "search"), (part, "search")]):
     ...     print(decision)
     result 0 is new: no earlier result shares a key with it

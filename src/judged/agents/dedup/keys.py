@@ -9,20 +9,20 @@ from msgspec import Struct
 
 from judged.agents.dedup.rules import Rules
 from judged.agents.dedup.url import loosen, strict_key
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 from judged.errors import BadInput
 from judged.problem import Problem
 
 SHORTEST_PREFIX = 30
-"""How many characters, normalised, the beginning of a text must have to count as a prefix."""
+"""Least number of characters, normalised, of the beginning of a text that counts as a prefix."""
 _HEAD = 48
-"""How much of a long text usually suffices for its prefix; some of it is lost to punctuation and blanks."""
+"""Length of a long text's beginning that usually suffices for its prefix; some of it is lost to punctuation and blanks."""
 _CLOSING = " \t\n\r\"')]”’»"
 _DOI = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/)?(?:doi:)?", re.IGNORECASE)
 
 
 class Keys(Struct, gc=False):
-    """What identifies one result under some rules; None where it has nothing of the kind.
+    """What identifies one result under some rules; None if absent.
 
     An id is looked up within its space only: a domain (`domain:doi`), or the tool that gave it (`tool:search`).
     """
@@ -59,7 +59,7 @@ class Keys(Struct, gc=False):
         return any((self.id, self.url, self.title, self.prefix))
 
 
-def make_keys(result: Result, scope: str | None, rules: Rules, *, loose: bool = False) -> Keys:
+def make_keys(result: Hit, scope: str | None, rules: Rules, *, loose: bool = False) -> Keys:
     """Return the keys of a result that the tool `scope` gave; with `loose`, the loose URL even if it has no weight."""
     space = identity = url = loose_url = title = prefix = None
     snippet = result.snippet
@@ -76,7 +76,7 @@ def make_keys(result: Result, scope: str | None, rules: Rules, *, loose: bool = 
     return Keys(space, identity, url, loose_url, title, prefix, snippet)
 
 
-def _identify(result: Result, scope: str | None) -> tuple[str, str] | tuple[None, None]:
+def _identify(result: Hit, scope: str | None) -> tuple[str, str] | tuple[None, None]:
     """Return the space of a result's id, and the id within it."""
     if result.id and result.domain_id:
         what = f"both an id (`{result.id}`) and a domain id (`{result.domain_id}`), expected one of them"

@@ -10,7 +10,7 @@ from judged.agents.dedup.find import Deduplicator
 from judged.agents.dedup.keys import Keys, make_keys, normalise
 from judged.agents.dedup.match import compare
 from judged.agents.dedup.rules import Rules
-from judged.agents.tables import Result, Session
+from judged.agents.tables import Hit, Session
 from judged.tables.labels import Label
 
 Tasks: TypeAlias = Sequence[str | None]
@@ -23,7 +23,7 @@ _ANY_TOOL = "\0"
 def name_tasks(session: Session) -> tuple[str, ...]:
     """Return the names under which the results of a session may be labelled: its task, what was asked, its id.
 
-    What is only a place in a file is no name.
+    A mere place in a file is not a name.
     """
     asked = [*session.earlier, *([session.question] if session.question else [])]
     names = [
@@ -35,9 +35,9 @@ def name_tasks(session: Session) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def to_result(label: Label) -> Result:
+def to_result(label: Label) -> Hit:
     """Return the result that a label describes, as far as it says; an id that is a URL is one."""
-    return Result(
+    return Hit(
         id=label.id,
         domain=label.domain,
         domain_id=label.domain_id,
@@ -52,7 +52,7 @@ class LabelIndex:
 
     A result has the label with its id or its URL; else one that deduplication calls the same; else one that consists
     of its title alone. An id without a tool matches any tool, as in judgments, whose documents may also be URLs; an id
-    whose label has another URL and another title does not match. Questions match whatever their case and punctuation.
+    whose label has another URL and another title does not match. Questions match regardless of case and punctuation.
     Several labels of one result are one entry, the first of them.
     """
 
@@ -82,7 +82,7 @@ class LabelIndex:
         """How many entries matched no result so far."""
         return len(self.labels) - len(self.used)
 
-    def find(self, tasks: Tasks, result: Result, scope: str | None) -> int | None:
+    def find(self, tasks: Tasks, result: Hit, scope: str | None) -> int | None:
         """Return the entry of a result for the first of the tasks that has one; None without any."""
         keys = make_keys(result, scope, self._rules)
         tasks = [task_key(task) for task in tasks]
@@ -114,7 +114,7 @@ class LabelIndex:
 
     @cached_property
     def _without_tasks(self) -> LabelIndex:
-        """The same labels, whatever their tasks; entries keep their numbers."""
+        """The same labels regardless of task; entries keep their numbers."""
         index = LabelIndex(rules=self._rules)
         for entry, label in enumerate(self.labels):
             index._place(label, None, entry)
@@ -134,7 +134,7 @@ class LabelIndex:
         fields = compare(keys, self._keys[entry]) if entry < len(self._keys) else None
         return fields is not None and fields.url is False and fields.title is False
 
-    def _same(self, tasks: Tasks, result: Result, scope: str | None) -> int | None:
+    def _same(self, tasks: Tasks, result: Hit, scope: str | None) -> int | None:
         """Return the entry of what deduplication calls the same result."""
         for task in tasks:
             labelled = self._labelled.get(task)
@@ -177,7 +177,7 @@ def task_key(task: str | None) -> str | None:
     return task if task is None or " " not in task else normalise(task) or task
 
 
-def _names(result: Result, keys: Keys, tools: list[str | None]) -> list[_Key]:
+def _names(result: Hit, keys: Keys, tools: list[str | None]) -> list[_Key]:
     """Return the keys that identify a result: its id under any of the tools, its domain id, its URL."""
     found: list[_Key] = []
     if result.domain_id:
@@ -202,7 +202,7 @@ class _Labelled:
         self.entries: list[int] = []
         """For each distinct result, its entry in the index."""
 
-    def add(self, result: Result, scope: str | None, entry: int, *, exact: bool) -> int:
+    def add(self, result: Hit, scope: str | None, entry: int, *, exact: bool) -> int:
         """Add a labelled result; return its entry, if it has no id or URL that of the same result."""
         group = self.seen.place(result, scope)
         if group == len(self.entries):

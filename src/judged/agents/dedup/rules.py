@@ -59,7 +59,7 @@ def _weight(field: str, default: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Weights(BaseProtocol):
-    """How much each field that agrees adds to the confidence that two results are the same."""
+    """Weight of each field that agrees in the confidence that two results are the same."""
 
     subject: ClassVar[str] = "the weights of deduplication"
 
@@ -128,7 +128,7 @@ class Rules(BaseProtocol):
 
     @property
     def heading(self) -> str:
-        """What its line begins with."""
+        """Heading of its line."""
         return f"duplicates by {self.unit}"
 
     def phrases(self) -> list[str]:

@@ -93,7 +93,7 @@ _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
 def strict_key(url: str, rules: Rules) -> str | None:
     """Return the key that a URL shares with every spelling of itself; None for a blank.
 
-    A URL of another scheme than http is normalised by the parser alone, and what is no absolute URL (a relative one, a
+    A URL of another scheme than http is normalised by the parser alone, and what is not an absolute URL (a relative one, a
     path, a name) is compared as text.
 
     >>> strict_key("HTTP://Example.com:80/a/./b?utm_source=openai&page=2#top", Rules())

@@ -140,7 +140,7 @@ def pooled_result_redundancy(view: SessionView, *, iteration: Iteration = "last"
 
     where $s$ runs over the sessions, so that one with many results weighs more; `SRR` gives each session the
     same weight. The value of a single session is that of `SRR`. It falls when agents stop early, so it is
-    never shown alone: read it beside `CG` and `N`.
+    never shown alone: read it together with `CG` and `N`.
 
     Title: Search result redundancy, pooled: the share of all sessions' results together that were duplicates.
     Empty: 0 for a session without results, which adds nothing; undefined (NaN) when no session has any.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import UNSET
 
-from judged.agents.tables import Iteration, Result, Search, Session, TaskSource
+from judged.agents.tables import Hit, Iteration, Search, Session, TaskSource
 from judged.agents.traces.context import CUT, UNREAD, ReadContext
 from judged.agents.traces.conversation import Call, Conversation, Step, Turn
 from judged.agents.traces.json_values import Json
@@ -154,10 +154,10 @@ def _find_results(call: Call, queries: list[str], where: str, context: ReadConte
     return found
 
 
-def _read_result(value: Json, where: str, context: ReadContext) -> Result | None:
+def _read_result(value: Json, where: str, context: ReadContext) -> Hit | None:
     """Return one result; None, with its problems recorded, if it is malformed."""
     result = parse_result(value)
-    if isinstance(result, Result):
+    if isinstance(result, Hit):
         return result
     for code, message in result:
         context.report(code, where, message)

@@ -16,7 +16,7 @@ from judged.wording import counted
 
 
 class TraceProblems:
-    """What was left out of traces, and notes on the rest; created by the caller, filled by the reader."""
+    """Problems of traces whose parts were left out, and notes on the rest; created by the caller, filled by the reader."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -24,7 +24,7 @@ class TraceProblems:
         self.first: dict[str, Problem] = {}
         """The first problem of each code."""
         self.notes: list[str] = []
-        """Sentences on what is no problem, but worth knowing."""
+        """Sentences on what is not a problem, but worth knowing."""
 
     def add(self, problems: Iterable[Problem]) -> None:
         """Count problems whose results, searches or sessions were left out."""
@@ -61,18 +61,18 @@ _PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
 def describe_repeat(session: Session, before: str) -> Problem:
-    """Return the problem of a session that is there twice, the first time in the place `before`."""
-    what = f"is there twice for the system `{session.system}`, before in {before or 'this source'}"
+    """Return the problem of a session that appears twice, first in the place `before`."""
+    what = f"appears twice for the system `{session.system}`, first in {before or 'this source'}"
     return Problem.error("repeated-session", f"session `{session.conversation}`", what)
 
 
 REPEATED = "give each its own `conversation`, or a `system` that distinguishes them"
-"""What to do about a session that is there twice."""
+"""Hint for a session that appears twice."""
 
 
 @dataclass
 class ReadContext:
-    """What formats get besides the trace, and where they record problems."""
+    """Options of the formats, and the place where they record problems."""
 
     label: str
     """The name of the source in messages."""
@@ -89,7 +89,7 @@ class ReadContext:
     unknown: Counter[str] = field(default_factory=Counter)
     """Calls of tools that may or may not search."""
     formats: Counter[str] = field(default_factory=Counter)
-    """How many files are written in each format."""
+    """Number of files in each format."""
     ranked: Counter[str] = field(default_factory=Counter)
     """Results whose id was set aside because it is only a rank, by tool."""
     truncated: int = 0
@@ -125,7 +125,7 @@ class ReadContext:
         self.problems.add(problems)
 
     def report_broken(self, place: str, what: str) -> None:
-        """Record a document that is no JSON, and therefore an unusable session."""
+        """Record a document that is not JSON, and therefore an unusable session."""
         self.report("broken-json", place, what)
         self.settle()
 
@@ -187,7 +187,7 @@ class ReadContext:
             )
         elif self.unknown:
             tool = next(iter(self.unknown))
-            known = f"; others that are no searches: {_list_tools(self.others)}" if self.others else ""
+            known = f"; others that are not searches: {_list_tools(self.others)}" if self.others else ""
             what = f"no tool is known to be a search; the trace calls {_list_tools(self.unknown)}{known}"
             self.report("unknown-tool", self._first_places[tool], what, tool=tool)
         elif self.others:
@@ -242,7 +242,7 @@ _HINTS = {
     EARLIER_ONLY: 'use the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)',
     NO_OUTPUT: "record contents: message capture in OpenTelemetry, `include` of sources in OpenAI Responses",
 }
-"""What to do about a problem by its code, the gravest first; None: no advice."""
+"""Hints by the code of a problem, most severe first; None: no advice."""
 
 
 def _advise_paths(tool: str) -> str:

@@ -12,7 +12,7 @@ JsonObject: TypeAlias = dict[str, Json]
 USAGE = (("total_tokens",), ("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens"))
 """The names under which a record of usage counts tokens."""
 _MOST = 10**15
-"""Larger numbers are no token counts."""
+"""Upper limit of a token count; larger numbers are something else."""
 
 
 def get_object(value: Json, name: str) -> JsonObject:
@@ -25,6 +25,17 @@ def get_body(value: Json, name: str) -> JsonObject:
     """Return the request or the response under a name, or its body if it has one."""
     found = get_object(value, name)
     return get_object(found, "body") or found
+
+
+def get_list(value: Json, name: str) -> list[Json]:
+    """Return the list under a name, or an empty one."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def list_objects(value: Json) -> list[JsonObject]:
+    """Return the objects in a list; none of any other value."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def get_str(value: Json, name: str) -> str:

@@ -22,11 +22,11 @@ from judged.io.open import BOM, File, decompress_stream, open_binary, read_text,
 from judged.problem import Problem
 from judged.store.files import standard_input
 
-SHOWN = 8
-"""The number of documents by which a format is recognised."""
+FIRST_DOCUMENTS = 8
+"""Number of documents that detection looks at first."""
 
-HEAD = 65_536
-"""The number of characters by which a format is recognised."""
+FIRST_TEXT = 65_536
+"""Number of characters that detection looks at first."""
 
 BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _NEXT_OBJECT = re.compile(rb"(?m)^\}[ \t\r]*\n\s*(?=\{)")
@@ -63,11 +63,11 @@ class Trace:
         self.name = name
         """The name of the system if the trace does not give one."""
         self.prefix = ""
-        """What precedes the numbers of unnamed conversations, if several traces are read as one."""
+        """Prefix of the numbers of unnamed conversations, if several traces are read as one."""
         self.place = place or (lambda line: f"{label}:{line}")
         """Returns the place of a line, in words."""
         self.on_broken: Callable[[str, str], None] = self._refuse
-        """Called with the place of a document that is no JSON and the reason."""
+        """Called with the place of a document that is not JSON and the reason."""
         self.following: Iterator[Trace] = iter(())
         """Traces whose documents are read after its own."""
         self._lines = enumerate(lines, 1)
@@ -80,7 +80,7 @@ class Trace:
                 yield line
 
     def documents(self) -> Iterator[Document]:
-        """Yield every JSON document in turn: lines, elements of one array, or one object; what is no JSON is left out."""
+        """Yield every JSON document in turn: lines, elements of one array, or one object; what is not JSON is left out."""
         yield from self._own_documents()
         for trace in self.following:
             yield from trace.documents()
@@ -107,7 +107,7 @@ class Trace:
         return self.name or Position("1")
 
     def text(self) -> str:
-        """Return all that is left of it as text; bytes that are no UTF-8 become U+FFFD."""
+        """Return all that is left of it as text; bytes that are not UTF-8 become U+FFFD."""
         return b"\n".join(line for _, line in self._remaining()).decode("utf-8", "replace")
 
     @cached_property
@@ -125,19 +125,19 @@ class Trace:
             begun = first.startswith(b"{") and first != b"{"
             return begun and (not more or self._peek(2)[1][1].lstrip().startswith(b"{"))
 
-    def first_documents(self) -> tuple[Json, ...]:
+    def first_documents(self, count: int = FIRST_DOCUMENTS) -> tuple[Json, ...]:
         """Return the values of the first documents, which stay to be read."""
         if not self.is_lines:
-            return tuple(document.value for document in self._whole[:SHOWN])
-        return tuple(_decode_each(line for _, line in self._peek(SHOWN)))
+            return tuple(document.value for document in self._whole[:count])
+        return tuple(_decode_lines(line for _, line in self._peek(count)))
 
-    def first_text(self) -> str:
+    def first_text(self, size: int = FIRST_TEXT) -> str:
         """Return the first characters, which stay to be read."""
-        size = sum(len(line) for _, line in self._ahead)
-        while size < HEAD and (line := next(self._lines, None)) is not None:
+        held = sum(len(line) for _, line in self._ahead)
+        while held < size and (line := next(self._lines, None)) is not None:
             self._ahead.append(line)
-            size += len(line[1])
-        return b"\n".join(line for _, line in self._ahead).decode("utf-8", "replace")[:HEAD]
+            held += len(line[1])
+        return b"\n".join(line for _, line in self._ahead).decode("utf-8", "replace")[:size]
 
     def is_empty(self) -> bool:
         """Return whether nothing is left to be read."""
@@ -198,7 +198,7 @@ def _is_filled(line: tuple[int, bytes]) -> bool:
 
 
 def describe_error(error: Exception, content: bytes) -> str:
-    """Describe why a text is no JSON, and how far it could be read."""
+    """Explain why a text is not valid JSON and where parsing stopped."""
     reason = str(error).removeprefix("JSON is malformed: ") or "it is nested too deeply"
     if "truncated" in reason:
         return f"is truncated after {len(content):,} bytes, at {_quote(content[-40:])}"
@@ -219,8 +219,8 @@ def _find_line(error: Exception, content: bytes) -> int:
     return 1 + (content[: int(at[1])] if at else content.rstrip()).count(b"\n")
 
 
-def _decode_each(lines: Iterable[bytes]) -> Iterator[Json]:
-    for line in list(lines)[:SHOWN]:
+def _decode_lines(lines: Iterable[bytes]) -> Iterator[Json]:
+    for line in lines:
         try:
             yield msgspec.json.decode(line)
         except BROKEN:

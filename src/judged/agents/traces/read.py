@@ -9,12 +9,15 @@ from pathlib import Path
 from judged.agents.tables import Session, Sessions
 from judged.agents.traces import TurnChoice
 from judged.agents.traces.context import ReadContext, TraceProblems
-from judged.agents.traces.format import TRACE_FORMATS, Head, TraceFormat
-from judged.agents.traces.open import Trace, TraceSource, open_traces
+from judged.agents.traces.format import TRACE_FORMATS, Head, TraceFormat, find_format, shows_calls
+from judged.agents.traces.open import FIRST_DOCUMENTS, FIRST_TEXT, Trace, TraceSource, open_traces
 from judged.agents.traces.results.ranks import set_ranks_aside
 from judged.agents.traces.results.tools import Tools, load_tools
 from judged.errors import BadInput
 from judged.problem import Problem
+
+LOOKS = (1, 8, 64)
+"""Sizes of detection's looks at a trace, in multiples of the first; the last bounds the memory that detection takes."""
 
 
 def stream_sessions(
@@ -144,18 +147,33 @@ def _detect_or_skip(trace: Trace, context: ReadContext) -> TraceFormat | None:
 
 
 def detect(trace: Trace) -> TraceFormat:
-    """Return the format of a trace, by its first documents or its first text, without consuming them."""
-    head = Head(trace.first_documents()) if trace.is_json else Head(text=trace.first_text())
-    if trace.is_json and not head.documents:
-        next(trace.documents(), None)  # says what is wrong with them
-    for name in TRACE_FORMATS:
-        if TRACE_FORMATS[name].recognises(head):
-            return TRACE_FORMATS[name]
-    raise _unknown_format(trace, head)
+    """Return the format of a trace, by its beginning, which stays to be read.
+
+    A beginning without any search says little about where later ones are, so that more of the trace is looked at.
+    """
+    head, written = Head(), None
+    for scale in LOOKS:
+        longer = _take_head(trace, scale)
+        if longer.size == head.size:
+            break
+        head, written = longer, find_format(longer)
+        if written is not None and shows_calls(written, head):
+            return written
+    if written is None:
+        raise _unknown_format(trace, head)
+    return written
+
+
+def _take_head(trace: Trace, scale: int) -> Head:
+    if trace.is_json:
+        return Head(trace.first_documents(scale * FIRST_DOCUMENTS))
+    return Head(text=trace.first_text(scale * FIRST_TEXT))
 
 
 def _unknown_format(trace: Trace, head: Head) -> BadInput:
     """Return the error for a trace of unknown format, with its beginning."""
+    if trace.is_json and not head.documents:
+        next(trace.documents(), None)  # says what is wrong with them
     if head.mappings:
         keys = ", ".join(f"`{key}`" for key in list(head.mappings[0])[:8])
         what = f"has no known trace format: its first object has {keys or 'no keys'}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from judged.agents.tables import Result, Session
+from judged.agents.tables import Hit, Session
 from judged.agents.traces import TurnChoice
 from judged.agents.traces.context import REPEATED, ReadContext, describe_repeat
 from judged.agents.traces.json_values import JsonObject
@@ -39,7 +39,7 @@ class TraceSummary:
     idle: int = 0
     """Sessions that did not search."""
     fields: Counter[str] = field(default_factory=Counter)
-    """How many results have each field."""
+    """Number of results with each field."""
     with_tokens: int = 0
     """Iterations whose tokens are known."""
     with_seconds: int = 0
@@ -89,7 +89,7 @@ class TraceSummary:
         if self.example is None or (self.results > found == 0):
             self.example = session
 
-    def _count(self, result: Result) -> None:
+    def _count(self, result: Hit) -> None:
         self.results += 1
         for name in FIELDS:
             self.fields[name] += getattr(result, name) is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from judged.agents.traces.frameworks.translation import make_call, make_format, make_output
-from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str
+from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str, list_objects
 from judged.agents.traces.messages.messages import Messages
 
 
@@ -16,14 +16,12 @@ def translate(value: Json) -> list[Messages] | None:
     """Return the messages of a trajectory."""
     if not get_str(value, "schema_version").startswith("ATIF") or not isinstance(value.get("steps"), list):
         return None
-    return [
-        [message for step in value["steps"] if isinstance(step, dict) for message in _translate_step(step)]
-    ]
+    return [[message for step in list_objects(value["steps"]) for message in _translate_step(step)]]
 
 
 def _translate_step(step: JsonObject) -> Iterator[JsonObject]:
     role = {"agent": "assistant"}.get(get_str(step, "source"), get_str(step, "source"))
-    calls = [call for call in step.get("tool_calls") or () if isinstance(call, dict)]
+    calls = list_objects(step.get("tool_calls"))
     listed = [
         make_call(call.get("function_name"), call.get("arguments"), call.get("tool_call_id"))
         for call in calls
@@ -35,9 +33,8 @@ def _translate_step(step: JsonObject) -> Iterator[JsonObject]:
         "usage": step.get("metrics"),
         "timestamp": step.get("timestamp"),
     }
-    results = get_object(step, "observation").get("results")
-    for result in results if isinstance(results, list) else ():
-        if isinstance(result, dict) and calls:
+    for result in list_objects(get_object(step, "observation").get("results")):
+        if calls:
             yield make_output(result.get("content"), identity=result.get("source_call_id"))
 
 

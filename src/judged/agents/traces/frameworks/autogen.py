@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from judged.agents.traces.frameworks.translation import make_call, make_format, make_output
-from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str
+from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str, list_objects
 from judged.agents.traces.messages.messages import Messages
 
 CALLING = frozenset(("ToolCallRequestEvent", "AssistantMessage"))
 ANSWERING = frozenset(("ToolCallExecutionEvent", "FunctionExecutionResultMessage"))
 TEXTS = frozenset(("TextMessage", "UserMessage", "SystemMessage", "StopMessage", "MultiModalMessage"))
 DERIVED = frozenset(("ToolCallSummaryMessage", "ThoughtEvent", "MemoryQueryEvent"))
-"""What repeats other messages, or is none."""
+"""Entries that repeat other messages, or are not messages."""
 
 
 def translate(value: Json) -> list[Messages] | None:
@@ -22,13 +22,13 @@ def translate(value: Json) -> list[Messages] | None:
         held = value.get("messages") or get_object(value, "llm_context").get("messages")
     if not isinstance(held, list) or not any(get_str(item, "type") in CALLING | ANSWERING for item in held):
         return None
-    return [[part for message in held if isinstance(message, dict) for part in _translate_message(message)]]
+    return [[part for message in list_objects(held) for part in _translate_message(message)]]
 
 
 def _translate_message(message: JsonObject) -> Iterator[JsonObject]:
     kind, content = get_str(message, "type"), message.get("content")
     timed = {"timestamp": message.get("created_at"), "usage": message.get("models_usage")}
-    items = [item for item in content if isinstance(item, dict)] if isinstance(content, list) else []
+    items = list_objects(content)
     if kind in ANSWERING:
         for item in items:
             output = make_output(

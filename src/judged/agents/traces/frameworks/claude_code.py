@@ -12,7 +12,7 @@ from judged.agents.traces.messages.messages import Messages
 
 SESSIONS = ("sessionId", "session_id")
 COMMANDS = ("<command-", "<local-command", "Caveat: The messages below")
-"""How texts begin that the program wrote in the user's name."""
+"""Prefixes of texts that the program wrote in the user's name."""
 
 
 def is_entry(value: Json) -> bool:

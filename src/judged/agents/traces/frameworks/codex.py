@@ -12,7 +12,7 @@ from judged.agents.traces.messages.messages import Messages, Transcript, join_te
 from judged.agents.traces.messages.openai_responses import record_items
 
 CONTEXT = ("<environment_context>", "<user_instructions>", "# AGENTS.md", "<turn_aborted>")
-"""How texts begin that the program wrote in the user's name."""
+"""Prefixes of texts that the program wrote in the user's name."""
 
 
 def is_entry(value: Json) -> bool:

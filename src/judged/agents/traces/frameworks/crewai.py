@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judged.agents.traces.frameworks.translation import make_format
-from judged.agents.traces.json_values import Json, JsonObject
+from judged.agents.traces.json_values import Json, JsonObject, list_objects
 from judged.agents.traces.messages.messages import Messages, find_messages
 
 
@@ -12,7 +12,7 @@ def translate(value: Json) -> list[Messages] | None:
     tasks = value.get("tasks_output") if isinstance(value, dict) else None
     if not isinstance(tasks, list):
         return None
-    found = [_translate_task(task) for task in tasks if isinstance(task, dict)]
+    found = [_translate_task(task) for task in list_objects(tasks)]
     return [messages for messages in found if messages] or None
 
 

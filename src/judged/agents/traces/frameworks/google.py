@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from judged.agents.traces.frameworks.translation import make_call, make_format, make_output
-from judged.agents.traces.json_values import Json, JsonObject, get_object
+from judged.agents.traces.json_values import Json, JsonObject, get_object, list_objects
 from judged.agents.traces.messages.messages import Messages
 
 HOLDERS = ("events", "contents", "history", "candidates")
@@ -23,7 +23,7 @@ def translate(value: Json) -> list[Messages] | None:
 
 
 def _contents(value: Json) -> Iterator[JsonObject]:
-    """Yield contents, each with the metadata that is beside it."""
+    """Yield contents, each with the metadata next to it."""
     if isinstance(value, list):
         for item in value:
             yield from _contents(item)
@@ -110,7 +110,7 @@ def _usage(content: JsonObject) -> JsonObject | None:
 
 
 def _parts(content: JsonObject) -> list[JsonObject]:
-    return [part for part in content.get("parts") or () if isinstance(part, dict)]
+    return list_objects(content.get("parts"))
 
 
 def _get(value: JsonObject, name: str) -> JsonObject:

@@ -10,7 +10,7 @@ from judged.agents.traces.context import ReadContext
 from judged.agents.traces.conversation import Conversation
 from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.frameworks.translation import make_call, make_output
-from judged.agents.traces.json_values import Json, JsonObject, first_text, get_object
+from judged.agents.traces.json_values import Json, JsonObject, first_text, get_object, list_objects
 from judged.agents.traces.messages.messages import to_conversation
 from judged.agents.traces.messages.openai_chat import record_messages
 from judged.agents.traces.open import Document, Trace
@@ -35,15 +35,17 @@ def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]
             named = Document(
                 document.place, {name: text for name, text in value.items() if text}, document.name
             )
-            yield to_conversation(
-                named, list(map(_translate_message, sample["messages"])), context, record_messages
-            )
+            messages = list(map(_translate_message, list_objects(sample["messages"])))
+            yield to_conversation(named, messages, context, record_messages)
 
 
 def _samples(value: Json) -> list[JsonObject]:
     held = value.get("samples", [value]) if isinstance(value, dict) else []
-    found = [sample for sample in held if isinstance(sample, dict)] if isinstance(held, list) else []
-    return [sample for sample in found if isinstance(sample.get("messages"), list) and "target" in sample]
+    return [
+        sample
+        for sample in list_objects(held)
+        if isinstance(sample.get("messages"), list) and "target" in sample
+    ]
 
 
 def _translate_message(message: JsonObject) -> JsonObject:
@@ -53,7 +55,7 @@ def _translate_message(message: JsonObject) -> JsonObject:
         return make_output(
             message.get("content"), identity=identity, tool=message.get("function"), failed=failed
         )
-    calls = [call for call in message.get("tool_calls") or () if isinstance(call, dict)]
+    calls = list_objects(message.get("tool_calls"))
     listed = [make_call(call.get("function"), call.get("arguments"), call.get("id")) for call in calls]
     return {"role": message.get("role"), "content": message.get("content"), "tool_calls": listed}
 

@@ -6,7 +6,7 @@ Recorded with llama-index-core 0.14. Its spans are read as OpenInference.
 from __future__ import annotations
 
 from judged.agents.traces.frameworks.translation import make_call, make_format
-from judged.agents.traces.json_values import Json, JsonObject, get_object
+from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str, list_objects
 from judged.agents.traces.messages.messages import Messages
 
 HOLDERS = ("messages", "chat_history", "chat_store", "memory", "input")
@@ -29,14 +29,14 @@ def _is_message(value: Json) -> bool:
 
 
 def _translate_message(message: JsonObject) -> JsonObject:
-    blocks = [block for block in message["blocks"] if isinstance(block, dict)]
+    blocks = list_objects(message["blocks"])
     more = get_object(message, "additional_kwargs")
     calls = more.get("tool_calls") or [
         make_call(block.get("tool_name"), block.get("tool_kwargs"), block.get("tool_call_id"))
         for block in blocks
         if block.get("block_type") == "tool_call"
     ]
-    text = "\n".join(str(block["text"]) for block in blocks if block.get("block_type") == "text")
+    text = "\n".join(get_str(block, "text") for block in blocks if block.get("block_type") == "text")
     return {
         "role": message["role"],
         "content": text,

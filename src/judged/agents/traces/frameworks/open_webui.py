@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from judged.agents.traces.frameworks.translation import make_call, make_format, make_output
-from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str
+from judged.agents.traces.json_values import Json, JsonObject, get_list, get_object, get_str, list_objects
 from judged.agents.traces.messages.messages import Messages
 
 
@@ -45,7 +45,7 @@ def _translate_message(message: JsonObject) -> Iterator[JsonObject]:
         return
     yield from _search_before(message)
     calls: list[JsonObject] = []
-    for item in _objects(message, "output"):
+    for item in list_objects(message.get("output")):
         if item.get("type") == "function_call":
             calls.append(make_call(item.get("name"), item.get("arguments"), item.get("call_id")))
             continue
@@ -73,34 +73,29 @@ def _search_before(message: JsonObject) -> Iterator[JsonObject]:
 def _web_searches(message: JsonObject) -> Iterator[tuple[str, Json, Json]]:
     """Yield the tool, the queries and the results of each web search that ended; None for one that failed."""
     queries: Json = None
-    for status in _objects(message, "statusHistory"):
+    for status in list_objects(message.get("statusHistory")):
         queries = status.get("queries") or ([status["query"]] if status.get("query") else queries)
         if status.get("action") == "web_search" and status.get("done") and queries:
-            urls = [{"url": url} for url in status.get("urls") or [] if isinstance(url, str)]
+            urls = [{"url": url} for url in get_list(status, "urls") if isinstance(url, str)]
             yield "web_search", queries, None if status.get("error") else status.get("items") or urls
             queries = None
 
 
 def _knowledge_searches(message: JsonObject) -> Iterator[tuple[str, Json, Json]]:
     """Yield what was taken from each source but those of web searches with a status."""
-    statuses = _objects(message, "statusHistory")
+    statuses = list_objects(message.get("statusHistory"))
     searched = any(status.get("action") == "web_search" for status in statuses)
-    asked = [status["queries"] for status in statuses if status.get("action") == "queries_generated"]
-    for source in _objects(message, "sources"):
+    asked = [status.get("queries") for status in statuses if status.get("action") == "queries_generated"]
+    for source in list_objects(message.get("sources")):
         origin = get_object(source, "source")
         kind = get_str(origin, "type")
         if kind == "web_search" and searched:
             continue
         queries = origin.get("queries") or next(filter(None, asked), None)
-        texts, facts = source.get("document") or [], _objects(source, "metadata")
+        texts, facts = get_list(source, "document"), list_objects(source.get("metadata"))
         results = [{"text": text, "metadata": fact} for text, fact in zip(texts, facts, strict=False)]
         tool = get_str(origin, "name") if kind == "tool" else f"{kind or 'knowledge'}_search"
         yield tool, queries, texts[0] if kind == "tool" and texts else results
-
-
-def _objects(value: JsonObject, name: str) -> list[JsonObject]:
-    held = value.get(name)
-    return [item for item in held if isinstance(item, dict)] if isinstance(held, list) else []
 
 
 FORMAT = make_format("open-webui", "chats of Open WebUI", translate, describe=_describe)

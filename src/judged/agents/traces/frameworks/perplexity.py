@@ -1,4 +1,4 @@
-"""Perplexity: responses of Sonar, with `search_results` (or only `citations`) beside the answer.
+"""Perplexity: responses of Sonar, with `search_results` (or only `citations`) next to the answer.
 
 Read as the API reference describes it; no recording was at hand.
 """

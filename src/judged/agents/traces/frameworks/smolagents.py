@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from judged.agents.traces.frameworks.translation import make_call, make_format, make_output
-from judged.agents.traces.json_values import Json, JsonObject, get_object
+from judged.agents.traces.json_values import Json, JsonObject, get_object, list_objects
 from judged.agents.traces.messages.messages import Messages
 
 
@@ -17,7 +17,7 @@ def translate(value: Json) -> list[Messages] | None:
     steps = value.get("steps") if isinstance(value, dict) else value
     if not isinstance(steps, list) or not any(map(_is_step, steps)):
         return None
-    return [[message for step in steps if isinstance(step, dict) for message in _translate_step(step)]]
+    return [[message for step in list_objects(steps) for message in _translate_step(step)]]
 
 
 def _is_step(value: Json) -> bool:
@@ -31,7 +31,7 @@ def _translate_step(step: JsonObject) -> Iterator[JsonObject]:
     if not _is_step(step):
         return
     timing = get_object(step, "timing")
-    calls = [call for call in step.get("tool_calls") or () if isinstance(call, dict)]
+    calls = list_objects(step.get("tool_calls"))
     listed = [
         make_call(
             get_object(call, "function").get("name"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from judged.agents.traces.frameworks.translation import make_call, make_format, make_output
-from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str
+from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str, list_objects
 from judged.agents.traces.messages.messages import Messages, join_text
 
 
@@ -32,7 +32,7 @@ def _is_typical(message: JsonObject) -> bool:
 
 def _parts(message: JsonObject) -> list[JsonObject]:
     held = message.get("parts") or message.get("content")
-    return [part for part in held if isinstance(part, dict)] if isinstance(held, list) else []
+    return list_objects(held)
 
 
 def _is_call(part: JsonObject) -> bool:

@@ -9,7 +9,7 @@ from judged.agents.traces.assemble import to_sessions
 from judged.agents.traces.context import ReadContext
 from judged.agents.traces.conversation import Call
 from judged.agents.traces.format import Head, TraceFormat
-from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str
+from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str, list_objects
 from judged.agents.traces.messages.messages import (
     Messages,
     Transcript,
@@ -68,9 +68,8 @@ def _read_assistant(message: JsonObject, transcript: Transcript) -> None:
         for block in part:
             if _is_result(block):
                 _answer(block, transcript, time)
-    said = (
-        _after_last_use(_blocks(message)) if isinstance(message.get("content"), list) else message["content"]
-    )
+    content = message.get("content")
+    said = _after_last_use(_blocks(message)) if isinstance(content, list) else content
     if said:
         transcript.say({"content": said})
 
@@ -107,9 +106,7 @@ def _is_result(block: JsonObject) -> bool:
 
 
 def _blocks(message: JsonObject) -> list[JsonObject]:
-    content = message.get("content")
-    blocks = content if isinstance(content, list) else []
-    return [_normalise_block(block) for block in blocks if isinstance(block, dict)]
+    return [_normalise_block(block) for block in list_objects(message.get("content"))]
 
 
 def _normalise_block(block: JsonObject) -> JsonObject:

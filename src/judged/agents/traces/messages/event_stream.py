@@ -10,7 +10,7 @@ import msgspec
 from judged.agents.tables import Session
 from judged.agents.traces.context import ReadContext
 from judged.agents.traces.format import Head, TraceFormat
-from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str
+from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str, list_objects
 from judged.agents.traces.messages import anthropic, openai_chat, openai_responses
 from judged.agents.traces.open import Trace
 
@@ -123,10 +123,10 @@ def _make_completions(events: list[JsonObject]) -> Iterator[JsonObject]:
     by_id: dict[Json, JsonObject] = {}
     for event in filter(_is_chunk, events):
         message = by_id.setdefault(event.get("id"), {"role": "assistant", "content": "", "tool_calls": []})
-        for choice in event.get("choices") or ():
+        for choice in list_objects(event.get("choices")):
             delta = get_object(choice, "delta")
             message["content"] += delta.get("content") or ""
-            for call in delta.get("tool_calls") or ():
+            for call in list_objects(delta.get("tool_calls")):
                 _extend_call(message["tool_calls"], call)
     for name, message in by_id.items():
         yield {"id": name, "choices": [{"message": message}]}

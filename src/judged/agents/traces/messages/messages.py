@@ -19,6 +19,7 @@ from judged.agents.traces.json_values import (
     get_body,
     get_object,
     get_str,
+    list_objects,
 )
 from judged.agents.traces.messages.requests import RequestLog, RequestShape, canonical
 from judged.agents.traces.open import Document, Trace
@@ -117,7 +118,7 @@ class Transcript:
 def _find_citations(message: JsonObject) -> Iterator[JsonObject]:
     """Yield the pages that a message cites: in annotations of OpenAI, or in citations of Anthropic."""
     content = message.get("content")
-    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    blocks = list_objects(content)
     for block in (message, *blocks):
         for name in ("annotations", "citations"):
             notes = block.get(name)
@@ -244,7 +245,7 @@ def _print(message: JsonObject) -> Hashable | None:
     role, content = message["role"], message.get("content")
     if role in {"system", "developer"}:
         return None
-    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    blocks = list_objects(content)
     calls = [_print_call(call) for call in _listed_calls(message)]
     answers = tuple(
         (block.get("tool_use_id"), join_text(block.get("content")))
@@ -348,7 +349,7 @@ def to_conversation(
 
 
 def _system(value: JsonObject) -> str | None:
-    """Return the name of the system; `system` may also be its instructions, which are no name."""
+    """Return the name of the system; `system` may also hold its instructions."""
     names = (name for name in SYSTEMS if name != "system" or not re.search(r"\s", str(value.get(name))))
     return first_text(value, names)
 
@@ -375,7 +376,7 @@ def _normalise(message: JsonObject) -> JsonObject:
 
 
 def _role(value: Json) -> str | None:
-    """Return the role of a message: ShareGPT says `from`, and LangChain puts it into `type`; None if it is no message."""
+    """Return the role of a message: ShareGPT says `from`, and LangChain puts it into `type`; None if it is not a message."""
     for name in ("role", "from"):
         if get_str(value, name) in ROLES:
             return get_str(value, name)

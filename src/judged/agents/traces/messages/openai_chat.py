@@ -36,7 +36,7 @@ def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
 def record_messages(messages: Messages, transcript: Transcript) -> None:
     """Record questions, tool calls and their outputs in the transcript."""
     for message in messages:
-        role, time = message["role"], parse_time(message)
+        role, time = get_str(message, "role"), parse_time(message)
         if role == "user":
             transcript.ask(join_text(message.get("content")), time=time)
         elif role == "assistant":
@@ -104,7 +104,7 @@ def _calls(message: JsonObject) -> list[Call]:
 
 
 def _call(written: JsonObject) -> Call:
-    """Return one call: OpenAI puts name and arguments into `function` or `custom`, LangChain beside the id."""
+    """Return one call: OpenAI puts name and arguments into `function` or `custom`, LangChain next to the id."""
     held = next(
         (written[kind] for kind in ("function", "custom") if isinstance(written.get(kind), dict)), written
     )

@@ -12,7 +12,15 @@ from judged.agents.traces.assemble import to_sessions
 from judged.agents.traces.context import ReadContext
 from judged.agents.traces.conversation import Call, Conversation, Step
 from judged.agents.traces.format import Head, TraceFormat
-from judged.agents.traces.json_values import Json, JsonObject, first_text, get_body, get_object, get_str
+from judged.agents.traces.json_values import (
+    Json,
+    JsonObject,
+    first_text,
+    get_body,
+    get_object,
+    get_str,
+    list_objects,
+)
 from judged.agents.traces.messages.messages import Transcript, count_tokens, join_text
 from judged.agents.traces.messages.requests import RequestLog, RequestShape, canonical
 from judged.agents.traces.open import Document, Trace
@@ -120,7 +128,7 @@ def _is_call(item: JsonObject) -> bool:
 
 
 def _record_item(item: JsonObject, transcript: Transcript) -> None:
-    """Record an item that is no call."""
+    """Record an item that is not a call."""
     kind, role = get_str(item, "type") or "message", get_str(item, "role")
     if kind in OUTPUTS:
         failed = item.get("status") == "incomplete"
@@ -153,7 +161,7 @@ def _call(item: JsonObject) -> Call:
         asked = {"queries": item.get("queries")}
         return Call(tool="web_search", arguments=asked, output=item.get("results"), search=True)
     if kind == "fetch_url_results":
-        pages = [page for page in item.get("contents") or () if isinstance(page, dict)]
+        pages = list_objects(item.get("contents"))
         return Call(tool="fetch_url", arguments={"urls": [page.get("url") for page in pages]}, search=False)
     failed = bool(item.get("error")) or item.get("status") == "failed"
     tool = str(item.get("name") or kind.removesuffix("_call"))
@@ -163,7 +171,7 @@ def _call(item: JsonObject) -> Call:
 
 
 def _web_search(item: JsonObject) -> Call:
-    """Return a web search; its sources are there only if they were requested, and opening a page is no search."""
+    """Return a web search; its sources are there only if they were requested, and opening a page is not a search."""
     action = get_object(item, "action")
     does = get_str(action, "type") or "search"
     asked = action.get("queries") or action.get("query")

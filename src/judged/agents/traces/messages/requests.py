@@ -14,7 +14,7 @@ from judged.agents.traces.json_values import Json, JsonObject, get_str
 from judged.agents.traces.open import Document
 
 KEPT = 64
-"""How many conversations wait for a request that continues them."""
+"""Number of conversations kept open for a request that continues them."""
 _RANDOM = re.compile(r"(?=.*\d)(?=.*[a-z])[\w.-]{10,}", re.IGNORECASE)
 """An id that no two conversations share; `call_1` may be that of many."""
 
@@ -26,7 +26,7 @@ class RequestShape:
     """How the messages or items of a format are compared."""
 
     print: Callable[[JsonObject], Hashable | None]
-    """What of an item is the same in every copy; None: it is not compared, such as a system prompt with the time."""
+    """The part of an item that is the same in every copy; None: it is not compared, such as a system prompt with the time."""
     call_ids: Callable[[JsonObject], Iterable[Json]]
     """The ids of the tool calls that an item makes or answers."""
     has_ended: Callable[[Items], bool]
@@ -40,7 +40,7 @@ class _Held:
     document: Document
     items: Items = field(default_factory=list)
     parts: list[tuple[Document, Items]] = field(default_factory=list)
-    """What each document adds."""
+    """The items that each document adds."""
     end: int = 0
     """The hash of all that is compared."""
     hashes: set[int] = field(default_factory=set)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
-from judged.agents.tables import Iteration, Result, Search, Session
+from judged.agents.tables import Hit, Iteration, Search, Session
 from judged.agents.traces.assemble import name_task
 from judged.agents.traces.context import ReadContext
 from judged.agents.traces.format import Head, TraceFormat
@@ -253,10 +253,10 @@ class _Object:
         kept = tuple(item for item in found if item is not None)
         return Search(query=self.text(value, ("query",)), tool=tool, results=kept)
 
-    def result(self, value: Json, where: str) -> Result | None:
+    def result(self, value: Json, where: str) -> Hit | None:
         """Return a result; None if it is malformed."""
         result = parse_result(value, plain=True)
-        if isinstance(result, Result):
+        if isinstance(result, Hit):
             return result
         for kind, what in result:
             self.context.report(kind, self.at(where), what)

@@ -1,1 +1,1 @@
-"""What search tools give back: which tools those are, and results out of what they return."""
+"""Search tools: which tools search, and the results in their outputs."""

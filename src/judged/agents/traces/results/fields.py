@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from judged.agents.tables import Result
+from judged.agents.tables import Hit
 from judged.agents.traces.json_values import Json, JsonObject, preview
 from judged.tables.schema import GRADES
 
@@ -61,24 +61,24 @@ Defects = list[tuple[str, str]]
 """The problems of a result: code and message of each."""
 
 
-def parse_result(value: Json, *, plain: bool = False) -> Result | Defects:
+def parse_result(value: Json, *, plain: bool = False) -> Hit | Defects:
     """Parse a result, or return what is wrong with it; a text alone is its snippet.
 
     In the `plain` form our own names must hold values of their type; the outputs of tools are parsed leniently.
     """
     if isinstance(value, str) and not plain:
-        return Result(snippet=value) if value.strip() else [(NO_KEY, "is an empty text")]
+        return Hit(snippet=value) if value.strip() else [(NO_KEY, "is an empty text")]
     if not isinstance(value, dict):
         return [(MALFORMED, f"is {preview(value)}, expected an object")]
     defects: Defects = []
     found = _find_fields(value, defects, plain=plain)
-    result = Result(**_ids(found, defects), **_other_fields(found, defects))
+    result = Hit(**_ids(found, defects), **_other_fields(found, defects))
     if not defects and not has_key(result):
         defects.append((NO_KEY, f"has no id, domain id, URL, title or snippet, only {preview(value)}"))
     return defects or result
 
 
-def has_key(result: Result) -> bool:
+def has_key(result: Hit) -> bool:
     """Return whether a result has anything that identifies it."""
     return bool(result.id or result.domain_id or result.url or result.title or result.snippet)
 

@@ -1,4 +1,4 @@
-"""What search tools return → the values of their results, in the shapes that are common."""
+"""Outputs of search tools → the values of their results, in the common shapes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KINDS = frozenset(
         *("papers", "articles"),
     )
 )
-"""Those of them that hold one kind of results each, beside the others."""
+"""Those of them that hold one kind of results each, next to the others."""
 
 WRAPPERS = (
     *("structuredContent", "raw_output", "output", "result", "content", "artifact", "observation"),

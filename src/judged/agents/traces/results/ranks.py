@@ -1,4 +1,4 @@
-"""Ids that are only ranks: numbered anew in every answer, they name different results and identify none."""
+"""Ids that are only ranks: numbered from 1 in every answer, they stand for different results and identify none."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from judged.agents.tables import Iteration, Result, Search, Session
+from judged.agents.tables import Hit, Iteration, Search, Session
 
 _NUMBER = re.compile(r"\d+(?!.*\d)")
 _SPELLING = re.compile(r"^[a-z]++://(?:www\.)?+|[?#].*+$|(?<!/)/++$", re.IGNORECASE | re.DOTALL)
-"""What two ways to write one URL may differ in."""
+"""Parts in which two spellings of one URL may differ."""
 
 
 def set_ranks_aside(session: Session, counts: Counter[str]) -> Session:
-    """Return the session without the ids of tools whose ids are no identity; count the results that lose theirs.
+    """Return the session without the ids of tools whose ids do not identify results; count the results that lose theirs.
 
     That is so if the same id has several URLs (or, without any, several titles), if ids are ranks in every answer and
     name different texts, or if they number the results of all answers and a URL has several.
     """
-    answers: dict[str | None, list[tuple[Result, ...]]] = {}
+    answers: dict[str | None, list[tuple[Hit, ...]]] = {}
     for iteration in session.iterations:
         for search in iteration.searches:
             if search.results and search.results[0].id is not None:
@@ -34,8 +34,8 @@ def set_ranks_aside(session: Session, counts: Counter[str]) -> Session:
     return replace(session, iterations=tuple(_without_ids(session.iterations, ranked)))
 
 
-def _is_ranked(answers: list[tuple[Result, ...]]) -> bool:
-    first: dict[str, Result] = {}
+def _is_ranked(answers: list[tuple[Hit, ...]]) -> bool:
+    first: dict[str, Hit] = {}
     retold = False
     for results in answers:
         for result in results:
@@ -50,7 +50,7 @@ def _is_ranked(answers: list[tuple[Result, ...]]) -> bool:
     return (retold and _are_ranks(answers)) or _are_numbered(answers)
 
 
-def _differ(one: Result, other: Result) -> bool:
+def _differ(one: Hit, other: Hit) -> bool:
     """Return whether two results of one id are different things, by URL if both have one, else by title and text."""
     if one.url and other.url:
         same_title = one.title is not None and one.title == other.title
@@ -64,7 +64,7 @@ def _spell(url: str) -> str:
     return _SPELLING.sub("", _SPELLING.sub("", url)).casefold()
 
 
-def _are_ranks(answers: Iterable[tuple[Result, ...]]) -> bool:
+def _are_ranks(answers: Iterable[tuple[Hit, ...]]) -> bool:
     """Return whether the ids of every answer count from the same number, alike in all else."""
     patterns = {
         (_NUMBER.sub("#", result.id or "", count=1), _number(result) - at)
@@ -74,14 +74,14 @@ def _are_ranks(answers: Iterable[tuple[Result, ...]]) -> bool:
     return len(patterns) == 1
 
 
-def _are_numbered(answers: list[tuple[Result, ...]]) -> bool:
+def _are_numbered(answers: list[tuple[Hit, ...]]) -> bool:
     """Return whether the ids count the results of all answers together, and a URL has several."""
     everything = [result for results in answers for result in results]
     urls = {result.url for result in everything if result.url}
     return bool(urls) and len(urls) < len(everything) and _are_ranks([tuple(everything)])
 
 
-def _number(result: Result) -> int:
+def _number(result: Hit) -> int:
     found = _NUMBER.search(result.id or "")
     return int(found[0]) if found and len(found[0]) < 10 else -1
 
@@ -96,5 +96,5 @@ def _drop(search: Search) -> Search:
     return replace(search, results=tuple(_drop_id(result) for result in search.results))
 
 
-def _drop_id(result: Result) -> Result:
+def _drop_id(result: Hit) -> Hit:
     return replace(result, id=None) if result.url or result.title or result.snippet else result

@@ -35,8 +35,8 @@ def read_elements(text: str) -> list[JsonObject]:
         return []
     before, *parts = re.split(rf"<{first[1]}\b([^<>]*)>", text, flags=re.IGNORECASE)
     closed = [re.split(rf"</{first[1]}\s*>", part, maxsplit=1, flags=re.IGNORECASE) for part in parts[1::2]]
-    beside = "".join([before, *(item[-1] for item in closed)])
-    if any(len(item) < 2 for item in closed) or _RULE.sub("", _MARK.sub("", beside)).strip():
+    around = "".join([before, *(item[-1] for item in closed)])
+    if any(len(item) < 2 for item in closed) or _RULE.sub("", _MARK.sub("", around)).strip():
         return []
     records = [_record(given, part[0]) for given, part in zip(parts[::2], closed, strict=True)]
     return records if all(records) else []
@@ -102,7 +102,7 @@ _FAILED = re.compile(
     r".{1,2000}\bfix the errors and try again\.?",
     re.IGNORECASE | re.DOTALL,
 )
-"""How the report of a failure begins; `Error handling in Rust` is the title of a page."""
+"""Prefixes of failure reports; `Error handling in Rust` is the title of a page."""
 _BETWEEN = re.compile(r"\n={5,}\n")
 """The separator between the outputs of several queries."""
 _BARE_TITLE = re.compile(r"^[ \t]*+(?P<number>\d{1,3})\. \[(?P<title>[^\n]+)\]$", re.MULTILINE)

@@ -155,7 +155,7 @@ class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     whole: bool = False
     """Whether the whole output is one result, its text."""
     separator: str | None = None
-    """What stands between the results of an output that is one text."""
+    """Separator of the results in an output that is one text."""
 
     @property
     def has_places(self) -> bool:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import UNSET
 
-from judged.agents.tables import Result, Session
+from judged.agents.tables import Hit, Session
 from judged.agents.traces.assemble import to_sessions
 from judged.agents.traces.context import ReadContext
 from judged.agents.traces.conversation import Call, Conversation, Step, Turn
@@ -338,10 +338,10 @@ def _count_fields(output: Json, span: Span, roles: Roles) -> _Filled:
     results = [
         found
         for value in _result_values(output, span, roles)
-        if isinstance(found := parse_result(value), Result)
+        if isinstance(found := parse_result(value), Hit)
     ]
     return len(results), sum(
-        getattr(result, name) is not None for result in results for name in Result.__struct_fields__
+        getattr(result, name) is not None for result in results for name in Hit.__struct_fields__
     )
 
 

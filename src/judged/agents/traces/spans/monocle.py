@@ -12,7 +12,7 @@ from judged.agents.traces.json_values import Json, JsonObject
 from judged.agents.traces.spans.attributes import decode, to_object
 
 MARK = "monocle_apptrace."
-"""What the names of attributes begin with that every span has."""
+"""Prefix of attributes that every span has."""
 KINDS = {"inference": "LLM", "agentic.tool": "TOOL", "agentic.mcp": "TOOL", "retrieval": "RETRIEVER"}
 """The kinds of OpenInference, by the beginning of Monocle's."""
 

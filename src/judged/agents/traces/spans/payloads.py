@@ -1,4 +1,4 @@
-"""What goes into and comes out of models and tools, without the wrappers that frameworks put around it."""
+"""Inputs and outputs of models and tools, without the wrappers that frameworks put around them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _unwrap(value: Mapping[str, Json]) -> Json:
     for name in (*_OUTPUTS, *_MESSAGE) if message else _OUTPUTS:
         if isinstance(value.get(name), (list, dict, str)) and value[name]:
             return value[name]
-    return [] if message and "content" in value else None  # its other fields are no result
+    return [] if message and "content" in value else None  # its other fields are not results
 
 
 def _unwrap_results(values: list[Json]) -> Json:

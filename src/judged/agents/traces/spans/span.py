@@ -1,4 +1,4 @@
-"""A span: one thing that an agent did, whatever convention it was recorded in; with its ids and times."""
+"""A span: one thing that an agent did, with its ids and times, in any convention."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SpanKind: TypeAlias = Literal["llm", "search", "tool", "other"]
 
 
 class Span(Struct, kw_only=True, omit_defaults=True):
-    """What is kept of a span; the messages sent to a model are dropped to save memory."""
+    """The parts of a span that are kept; the messages sent to a model are dropped to save memory."""
 
     id: str
     trace: str
@@ -45,7 +45,7 @@ class Span(Struct, kw_only=True, omit_defaults=True):
     sent: tuple[tuple[str, ...], ...] = ()
     """The ids of the calls in each message of an agent whose model calls have no spans: those of one were made at once."""
     steps: tuple[Step, ...] = ()
-    """The steps of an agent, by the messages that it returned: for want of spans inside it."""
+    """The agent's steps, reconstructed from its messages because it has no child spans."""
     cited: tuple[str, ...] = ()
     """The addresses in the answer of a model that requested no tool."""
     tokens: float | None = None

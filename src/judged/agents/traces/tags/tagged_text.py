@@ -178,7 +178,7 @@ def strip_instruction(text: str) -> str:
 
 
 def _instruction_end(text: str) -> int:
-    """Return the end of Search-R1's instruction, whose examples of tags are no calls; 0 if there is none."""
+    """Return the end of Search-R1's instruction, whose examples of tags are not calls; 0 if there is none."""
     instruction = _INSTRUCTION.search(text)
     question = None if instruction is None else _QUESTION.search(text, instruction.end())
     return 0 if question is None else question.end()
