@@ -10,10 +10,8 @@ import pytest
 
 import judged
 from judged.checks.lint import lint
-from judged.comparison.contrasts import Contrast
 from judged.explanation.difference import explain_difference
 from judged.explanation.published import explain_published
-from judged.gates.result import MeasureGate
 from judged.index.api import benchmark_index
 from judged.index.diff import diff_benchmarks
 from judged.index.result import IndexBenchmark
@@ -109,13 +107,18 @@ def test_every_result_is_a_data_frame(result: Result) -> None:
     assert all(len(result.to_pandas(name)) == table.num_rows for name, table in result.tables().items())
 
 
-def test_results_are_iterated_in_the_obvious_way() -> None:
-    """Measures of an evaluation, systems of several, contrasts, gates, rows."""
+def test_every_result_has_the_rows_of_its_main_table(result: Result) -> None:
+    """As dicts, and of each other table by name; what is not a mapping is iterated by them."""
+    assert repr(result.rows()) == repr(result.to_arrow().to_pylist())  # some values are NaN
+    assert [len(result.rows(name)) for name in result.tables()] == [len(t) for t in result.tables().values()]
+    if not hasattr(result, "keys"):
+        assert repr(list(result)) == repr(result.rows())
+
+
+def test_only_mappings_are_iterated_otherwise() -> None:
+    """Measures of an evaluation, systems of several."""
     evaluation = EXAMPLES["evaluation"]()
     assert isinstance(evaluation, judged.Evaluation)
 
     assert dict(evaluation) == {"AP": 0.75, "RR": 0.75}
     assert list(EXAMPLES["evaluations"]()) == ["one", "other"]
-    assert all(isinstance(item, Contrast) for item in EXAMPLES["comparison"]())
-    assert all(isinstance(item, MeasureGate) for item in EXAMPLES["gate"]())
-    assert [row["rank"] for row in EXAMPLES["explanation"]()] == [1, 2]

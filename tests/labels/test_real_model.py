@@ -92,5 +92,5 @@ def test_a_real_model_left_to_itself_gives_a_grade_or_a_counted_failure(address:
     """Without any structure, whatever it says becomes one of both; nothing is lost."""
     labelling = labelled(address, tmp_path / "cache", structure="text", max_tokens=64)
 
-    assert len(labelling.rows) + len(labelling.failures) == len(PAIRS)
+    assert len(labelling.labelled) + len(labelling.failures) == len(PAIRS)
     assert all(failure["answer"] is not None for failure in labelling.failures)

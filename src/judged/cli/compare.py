@@ -151,7 +151,10 @@ def command(
         check_picture_path(path)
     attributes = read_attributes(slices) if slices else None
     samples = read_timings(timings) if timings else None
-    evaluations = _evaluate_runs(qrels, named, measures, profile, threads, quiet=output.quiet)
+    report = any(path.suffix.lower() == ".html" for path in output.paths)
+    evaluations = _evaluate_runs(
+        qrels, named, measures, profile, threads, quiet=output.quiet, keep_inputs=report
+    )
     comparison = compare(
         list(evaluations.values()),
         baseline=baselines,
@@ -188,6 +191,7 @@ def _evaluate_runs(
     threads: int | None,
     *,
     quiet: bool,
+    keep_inputs: bool,
 ) -> Evaluations:
     """Score every run."""
     from judged.cli.progress import Progress
@@ -202,4 +206,5 @@ def _evaluate_runs(
         protocol=profile,
         threads=threads,
         progress=lambda name: Progress(f"Scoring {name}", enabled=not quiet),
+        keep_inputs=keep_inputs,
     )

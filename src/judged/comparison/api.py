@@ -30,6 +30,7 @@ from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.result import Provenance, Result
 from judged.scoring.evaluate import Runs, evaluate, evaluate_many
+from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Measures
 from judged.stats.intervals import Interval
 from judged.stats.randomisation import all_pairs
@@ -156,12 +157,22 @@ def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], sett
         whole,
         unit=unit,
         provenance=provenance,
+        scored=_list_evaluations(systems),
         notes=(
             *merge_notes({system.name: system.notes for system in systems}),
             *_note_display(whole),
             *left_out,
         ),
     )
+
+
+def _list_evaluations(systems: Sequence[System]) -> tuple[Evaluation, ...]:
+    """Return the evaluation of each system under its name; none if one has none."""
+    known = [(system.name, system.evaluation) for system in systems]
+    found = [
+        one if one.system == name else replace(one, system=name) for name, one in known if one is not None
+    ]
+    return tuple(found) if len(found) == len(known) else ()
 
 
 def _find_answers(whole: Comparison) -> tuple[Answer, ...]:

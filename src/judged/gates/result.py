@@ -160,6 +160,7 @@ class GateReport(Result):
     """A run against a baseline: one outcome for each measure; the verdict of the whole is the worst."""
 
     kind: ClassVar[str] = "gate"
+    pages: ClassVar[tuple[str, ...]] = ("gate",)
 
     name: str
     run: str
@@ -169,6 +170,15 @@ class GateReport(Result):
     notes: tuple[Note, ...] = ()
     looks: int = 0
     """The number of runs that these judgments have decided about, this one included; 0: no history is kept."""
+
+    @property
+    def gates(self) -> tuple[GateReport, ...]:
+        """Itself."""
+        return (self,)
+
+    def title(self) -> str:
+        """Return the name of the gate."""
+        return self.name
 
     @property
     def verdict(self) -> Verdict:
@@ -194,10 +204,6 @@ class GateReport(Result):
             *(result.text for result in self.results),
         ]
         return "\n\n".join(part for part in parts if part)
-
-    def __iter__(self) -> Iterator[MeasureGate]:
-        """Iterate over the outcomes of the measures."""
-        return iter(self.results)
 
     def __len__(self) -> int:
         return len(self.results)

@@ -22,7 +22,7 @@ from judged.index.data import Dataset
 from judged.index.engine import Engine, OwnEngine, Setting, Settings, complete_settings, find_engine
 from judged.index.measurement import Measurement, Workload, propose_effort
 from judged.index.worker import Job, PlannedPoint, find_effort, make_key, run_job
-from judged.state import from_state, to_state
+from judged.saved import from_builtins, to_builtins
 from judged.store.files import parse_yaml
 
 FORMAT = 1
@@ -187,7 +187,7 @@ def make_subject(dataset: Dataset, build: Build, workload: Workload) -> dict[str
         "engine": build.engine.name,
         "version": build.engine.version(),
         "build": dict(build.settings),
-        "workload": to_state(workload),
+        "workload": to_builtins(workload),
         "machine": describe_machine(),
     }
 
@@ -199,7 +199,7 @@ def read_points(results: Path) -> dict[str, Measurement]:
         return {}
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            point: Measurement = from_state(json.loads(line), Measurement)
+            point: Measurement = from_builtins(json.loads(line), Measurement)
         except (ValueError, KeyError, TypeError):
             continue
         if (results / "rows" / f"{point.key}.parquet").is_file():
@@ -313,7 +313,7 @@ def _run(job: Job, kind: type[Engine], timeout: float | None) -> Iterator[dict[s
 
 def _run_process(job: Job, timeout: float | None) -> Iterator[dict[str, Any]]:
     path = Path(job.data) / "job.json"
-    path.write_text(json.dumps(to_state(job)), encoding="utf-8")
+    path.write_text(json.dumps(to_builtins(job)), encoding="utf-8")
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(  # noqa: S603 - this very Python, with a file of our own
             [sys.executable, "-m", "judged.index.worker", str(path)],

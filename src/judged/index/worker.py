@@ -51,7 +51,7 @@ from judged.index.measurement import (
     summarise,
 )
 from judged.index.vectors import Vectors
-from judged.state import from_state, to_state
+from judged.saved import from_builtins, to_builtins
 
 BATCH = 10_000
 """Vectors that are inserted at a time."""
@@ -447,7 +447,7 @@ def _write(results: Path, measured: Measurement, rows: list[pa.Table]) -> None:
     draft = folder / f".{measured.key}.part"
     pq.write_table(pa.concat_tables(rows), draft, compression="zstd")
     draft.replace(folder / f"{measured.key}.parquet")
-    append_line(results / "points.jsonl", to_state(measured))
+    append_line(results / "points.jsonl", to_builtins(measured))
 
 
 def append_line(path: Path, document: Mapping[str, Any]) -> None:
@@ -474,7 +474,7 @@ def main(path: str) -> int:
         output.flush()
 
     try:
-        run_job(from_state(json.loads(Path(path).read_text(encoding="utf-8")), Job), report)
+        run_job(from_builtins(json.loads(Path(path).read_text(encoding="utf-8")), Job), report)
     except JudgedError as error:
         report("failed", {"message": error.message, "hint": error.hint})
         return 2

@@ -81,13 +81,15 @@ def evaluate_many(
     engine: Engine | None = None,
     threads: int | None = None,
     progress: Callable[[str], AbstractContextManager[Progress]] | None = None,
+    keep_inputs: bool = False,
 ) -> Evaluations:
     """Score several systems by the same measures; the truth is read once.
 
     `systems` is a mapping from names to systems, a list of files, or a pattern such as `"runs/*.run"`; or a Spark
     data frame or a data set of Arrow with a column `system`, all of which are scored in one pass. The other
     arguments are as in `evaluate`. `progress` is called with the name of each system and returns a context manager
-    that gives the callback for it.
+    that gives the callback for it. `keep_inputs` keeps the tables in memory, so that a report with ranked lists need
+    not read them again.
 
     >>> qrels = {"q1": {"a": 1, "b": 0}}
     >>> runs = {"old": {"q1": {"b": 2.0, "a": 1.0}}, "new": {"q1": {"a": 1.0}}}
@@ -98,7 +100,7 @@ def evaluate_many(
     plan: _Plan | None = None
     for name, system in _name_systems(systems):
         if plan is None:
-            plan = _make_plan(truth, system, measures, protocol)
+            plan = replace(_make_plan(truth, system, measures, protocol), keep_inputs=keep_inputs)
             read = plan.read_truth(truth)
         with nullcontext() if progress is None else progress(name or "") as report:
             several = _evaluate_source(plan, read, system, name, engine, threads, report)
@@ -143,6 +145,8 @@ class _Plan:
     written: Mapping[str, str]
     """What the user wrote for each measure, with its name, in the order in which they were named."""
     profile: Profile | None = None
+    keep_inputs: bool = False
+    """Whether evaluations keep the tables that were read."""
 
     @classmethod
     def of_family(cls, family: Family, measures: Sequence[Measure], protocol: BaseProtocol) -> _Plan:
@@ -227,7 +231,8 @@ def _evaluate_source(
     reduced = _reduce(plan, truth.table, source, engine, options)
     if reduced is None:
         system = family.read_system(source, _error_label(source, name))
-        return [_evaluate(plan, truth, system, name, inputs, options)]
+        evaluation = _evaluate(plan, truth, system, name, inputs, options)
+        return [replace(evaluation, inputs=(truth.table, system)) if plan.keep_inputs else evaluation]
     return [
         _evaluate(plan, truth, run, name if system is None else system, inputs, options)
         for system, run in reduced.items()

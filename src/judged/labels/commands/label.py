@@ -341,7 +341,7 @@ def _label(job: _Job, address: Endpoint, budget: float | None) -> Labelling:
             )
     except (KeyboardInterrupt, Exception):
         for labelling in finished:
-            if labelling.rows:
+            if labelling.labelled:
                 _write(labelling, job.files, quiet=job.quiet)
         raise
 
@@ -373,7 +373,7 @@ def _write(labelling: Labelling, files: _Files, *, quiet: bool) -> None:
     from judged.store.files import write_file
 
     if files.output is not None:
-        write_labels(labelling.rows, files.output)
+        write_labels(labelling.labelled, files.output)
     if files.failures is not None:
         write_file(files.failures, Encoder().encode_lines(labelling.failures))
     if quiet:
