@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 from judged._optional import need
 from judged._version import __version__
 from judged.blocks import Block, Display, Estimate, Figure, Table, Value
-from judged.errors import JudgedError, UnknownName, Unreadable, WrongKind
+from judged.errors import JudgedError, MissingExtra, UnknownName, Unreadable, WrongKind
 from judged.problem import Note
 from judged.registry import Registry
 from judged.saved import Damaged, from_builtins, to_builtins
@@ -82,6 +82,7 @@ for _kind, _home in {
     "evaluations": "judged.scoring.evaluations:Evaluations",
     "comparison": "judged.comparison.result:Comparison",
     "gate": "judged.gates.result:GateReport",
+    "gates": "judged.gates.result:GateSummary",
     "explanation": "judged.explanation.result:Explanation",
     "difference": "judged.explanation.difference:Difference",
     "published": "judged.explanation.published:Published",
@@ -308,7 +309,9 @@ class Result:
 
     def render(self, format: str = "table", display: Display | None = None) -> str | bytes:  # noqa: A002 - the word users know
         """Return the result in a format: table, csv, tsv, json, jsonl, markdown, latex, parquet or html."""
-        return RENDERERS[format](self, display or Display())
+        renderer = RENDERERS[format]
+        with refuse_damage(self.loaded_from):
+            return renderer(self, display or Display())
 
     def to_arrow(self, table: str | None = None) -> pa.Table:
         """Return one of the tables, by default the main one, as an Arrow table."""
@@ -316,7 +319,8 @@ class Result:
         if table is not None and table not in tables:
             kind = f"table of this {self.kind}"
             raise UnknownName(kind, str(table), list(tables))
-        return tables[table if table is not None else next(iter(tables))]
+        with refuse_damage(self.loaded_from):
+            return tables[table if table is not None else next(iter(tables))]
 
     def rows(self, table: str | None = None) -> list[dict[str, Any]]:
         """Return the rows of one of the tables, by default the main one, as dicts from column to value."""
@@ -343,7 +347,7 @@ class Result:
         return {
             "schema": f"judged.{self.kind}/{self.version}",
             "judged": self.provenance.version,
-            **self.summary(),
+            **to_builtins(self.summary()),
             "provenance": self.provenance.to_dict(),
             "notes": [note.to_dict() for note in (*self.notes, *self.provenance.changes)],
             "tables": {name: to_records(tables[name]) for name in names},
@@ -355,9 +359,9 @@ class Result:
 
         import msgspec
 
-        document = json.dumps(
-            self.to_dict(per_query=per_query), indent=2, ensure_ascii=False, allow_nan=False
-        )
+        with refuse_damage(self.loaded_from):
+            plain = self.to_dict(per_query=per_query)
+        document = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
         if self.kind not in RESULTS:
             return document + "\n"
         state = msgspec.json.encode(to_builtins(self)).decode()
@@ -444,14 +448,17 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 
 @contextmanager
-def refuse_damage(source: str | None, *, hint: str | None = None) -> Iterator[None]:
+def refuse_damage(
+    source: str | None, *, hint: str | None = None, unless: type[Exception] = MissingExtra
+) -> Iterator[None]:
     """Raise `Unreadable` for any error in a result that was loaded from a file: edited by hand, it can be wrong in any way.
 
-    Without a source the result was made here, and errors are raised as they are.
+    Without a source the result was made here, and errors are raised as they are; so are those `unless` which they have
+    another cause.
     """
     try:
         yield
-    except (OSError, MemoryError):
+    except (OSError, MemoryError, MissingExtra, unless):
         raise
     except Exception as error:
         if source is None:

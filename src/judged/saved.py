@@ -15,7 +15,11 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-Reader: TypeAlias = Callable[[Any], Any]
+Data: TypeAlias = Any
+"""Plain data, as JSON has it."""
+Declared: TypeAlias = Any
+"""A type, as an annotation has it."""
+Reader: TypeAlias = Callable[[Data], Any]
 """Returns the value that plain data stands for; raises `Damaged` if it is not of the declared type."""
 
 NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -30,7 +34,7 @@ class Damaged(ValueError):
         super().__init__(": ".join(filter(None, (".".join(map(str, place)), problem))))
 
 
-def to_builtins(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of value
+def to_builtins(value: Any) -> Data:  # noqa: PLR0911 - one line for each kind of value
     """Return a value as plain data: dicts with text keys, lists, text, numbers, True, False and None.
 
     >>> to_builtins((1, float("nan"), {"a": [0.5]}))
@@ -58,12 +62,12 @@ def to_builtins(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of
     raise TypeError(msg)
 
 
-def from_builtins(data: Any, declared: Any) -> Any:
+def from_builtins(data: Data, declared: Declared) -> Any:
     """Return the value of the declared type that `to_builtins` made `data` of; raise `Damaged` if it has another type."""
     return _find_reader(declared)(data)
 
 
-def describe_fields(declared: Any) -> dict[str, dict[str, str]]:
+def describe_fields(declared: Declared) -> dict[str, dict[str, str]]:
     """Return the fields of every dataclass that a declared type is saved with: their types, `?` for those with a default."""
     found: dict[str, dict[str, str]] = {}
     waiting = [declared]
@@ -85,7 +89,7 @@ def _name_float(value: float) -> str:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def _dump_mapping(value: Mapping[Any, Any]) -> Any:
+def _dump_mapping(value: Mapping[object, object]) -> Data:
     """Return an object, or a list of pairs if some keys are not text."""
     if all(isinstance(key, str) for key in value):
         return {key: to_builtins(item) for key, item in value.items()}
@@ -93,28 +97,29 @@ def _dump_mapping(value: Mapping[Any, Any]) -> Any:
 
 
 @cache
-def _hints(kind: type) -> Mapping[str, Any]:
+def _hints(kind: type) -> Mapping[str, Declared]:
     return get_type_hints(kind)
 
 
 @cache
-def _list_fields(kind: type) -> tuple[Field[Any], ...]:
+def _list_fields(kind: type) -> tuple[Field[object], ...]:
     """Return the fields that are saved."""
     return tuple(item for item in fields(kind) if item.init and item.metadata.get("saved", True))
 
 
-def _is_required(item: Field[Any]) -> bool:
+def _is_required(item: Field[object]) -> bool:
     return item.default is item.default_factory is MISSING
 
 
-def _declared_form(kind: Any) -> Any:
+def _declared_form(kind: Declared) -> Declared:
     hints = get_type_hints(kind.from_saved)
     return next(hint for name, hint in hints.items() if name != "return")
 
 
 @cache
-def _find_reader(declared: Any) -> Reader:  # noqa: C901, PLR0911 - one line for each kind of type
-    origin, arguments = get_origin(declared), get_args(declared)
+def _find_reader(declared: Declared) -> Reader:  # noqa: C901, PLR0911 - one line for each kind of type
+    origin: Declared = get_origin(declared)
+    arguments = get_args(declared)
     if declared in _PLAIN:
         return _PLAIN[declared]
     if origin in {Union, UnionType}:
@@ -139,13 +144,13 @@ def _find_reader(declared: Any) -> Reader:  # noqa: C901, PLR0911 - one line for
     return _read_array(declared)
 
 
-def _describe(data: Any) -> str:
+def _describe(data: Data) -> str:
     names = {dict: "an object", list: "a list", NoneType: "null"}
     return names.get(type(data)) or f"`{data!r:.40}`"
 
 
 def _expect(kinds: type | tuple[type, ...], words: str) -> Reader:
-    def read(data: Any) -> Any:
+    def read(data: Data) -> Data:
         # JSON has no numbers True and False, Python has
         if not isinstance(data, kinds) or (isinstance(data, bool) and kinds is not bool):
             msg = f"{_describe(data)} found, expected {words}"
@@ -155,13 +160,13 @@ def _expect(kinds: type | tuple[type, ...], words: str) -> Reader:
     return read
 
 
-def _read_float(data: Any) -> float:
+def _read_float(data: Data) -> float:
     if isinstance(data, str) and data in NOT_FINITE:
         return NOT_FINITE[data]
     return float(_expect((int, float), "a number")(data))
 
 
-_PLAIN: Mapping[Any, Reader] = {
+_PLAIN: Mapping[Declared, Reader] = {
     str: _expect(str, "text"),
     int: _expect(int, "a whole number"),
     bool: _expect(bool, "true or false"),
@@ -172,11 +177,11 @@ _PLAIN: Mapping[Any, Reader] = {
 }
 
 
-def _read_union(members: tuple[Any, ...]) -> Reader:
+def _read_union(members: tuple[Declared, ...]) -> Reader:
     # whole numbers and text before `float`, which accepts some of both
     ordered = sorted(members, key=lambda member: member is float)
 
-    def read(data: Any) -> Any:
+    def read(data: Data) -> Any:
         problems: dict[str, None] = {}
         for member in ordered:
             try:
@@ -188,8 +193,8 @@ def _read_union(members: tuple[Any, ...]) -> Reader:
     return read
 
 
-def _read_literal(values: tuple[Any, ...]) -> Reader:
-    def read(data: Any) -> Any:
+def _read_literal(values: tuple[Declared, ...]) -> Reader:
+    def read(data: Data) -> Any:
         if not any(data == value and type(data) is type(value) for value in values):
             msg = f"{_describe(data)} found, expected one of {', '.join(map(str, values))}"
             raise Damaged(msg)
@@ -198,7 +203,7 @@ def _read_literal(values: tuple[Any, ...]) -> Reader:
     return read
 
 
-def _read_form(kind: Any) -> Reader:
+def _read_form(kind: Declared) -> Reader:
     declared = _declared_form(kind)
     return lambda data: kind.from_saved(from_builtins(data, declared))
 
@@ -208,7 +213,7 @@ def _read_dataclass(kind: type) -> Reader:
     required = {item.name for item in known if _is_required(item)}
     names = {item.name for item in known}
 
-    def read(data: Any) -> Any:
+    def read(data: Data) -> Any:
         given = _expect(dict, "an object")(data)
         # `$` had the name of the class before types were declared
         unknown = set(given) - names - {"$"}
@@ -223,10 +228,10 @@ def _read_dataclass(kind: type) -> Reader:
     return read
 
 
-def _read_struct(kind: Any) -> Reader:
+def _read_struct(kind: Declared) -> Reader:
     import msgspec
 
-    def read(data: Any) -> Any:
+    def read(data: Data) -> Any:
         try:
             return msgspec.convert(data, kind)
         except msgspec.ValidationError as error:
@@ -235,7 +240,7 @@ def _read_struct(kind: Any) -> Reader:
     return read
 
 
-def _read_at(place: object, data: Any, declared: Any) -> Any:
+def _read_at(place: object, data: Data, declared: Declared) -> Any:
     """Return the value at a place inside another; an error names the place."""
     try:
         return from_builtins(data, declared)
@@ -243,7 +248,7 @@ def _read_at(place: object, data: Any, declared: Any) -> Any:
         raise Damaged(error.problem, (place, *error.place)) from None
 
 
-def _read_items(data: Any, declared: Iterable[Any]) -> list[Any]:
+def _read_items(data: Data, declared: Iterable[Declared]) -> list[Data]:
     kinds = tuple(declared)
     if len(_expect(list, "a list")(data)) != len(kinds):
         msg = f"a list of {len(data)} found, expected {len(kinds)}"
@@ -251,13 +256,13 @@ def _read_items(data: Any, declared: Iterable[Any]) -> list[Any]:
     return [_read_at(at, item, kind) for at, (item, kind) in enumerate(zip(data, kinds, strict=True))]
 
 
-def _read_sequence(kind: Any, declared: Any) -> Reader:
+def _read_sequence(kind: Declared, declared: Declared) -> Reader:
     read_list = _expect(list, "a list")
     return lambda data: kind(_read_at(at, item, declared) for at, item in enumerate(read_list(data)))
 
 
-def _read_mapping(key: Any, value: Any) -> Reader:
-    def read(data: Any) -> dict[Any, Any]:
+def _read_mapping(key: Declared, value: Declared) -> Reader:
+    def read(data: Data) -> dict[Any, Any]:
         if isinstance(data, list):
             return dict(_read_items(pair, (key, value)) for pair in data)
         given = _expect(dict, "an object")(data)
@@ -266,7 +271,7 @@ def _read_mapping(key: Any, value: Any) -> Reader:
     return read
 
 
-def _read_array(declared: Any) -> Reader:
+def _read_array(declared: Declared) -> Reader:
     """Return the reader of a NumPy array of the annotated type, or of an Arrow array of text."""
     if getattr(declared, "__module__", "").startswith("pyarrow"):
         return _read_strings
@@ -274,14 +279,14 @@ def _read_array(declared: Any) -> Reader:
     return lambda data: _to_array(_expect(list, "a list")(data), number)
 
 
-def _read_strings(data: Any) -> Any:
+def _read_strings(data: Data) -> Any:
     import pyarrow as pa
 
     read_text = _PLAIN[str]
     return pa.array([read_text(item) for item in _expect(list, "a list")(data)], type=pa.large_string())
 
 
-def _to_array(data: list[Any], number: Any) -> Any:
+def _to_array(data: list[Data], number: Declared) -> Any:
     """Return an array of the declared numbers; if any are allowed, of floats, or of text if there is some."""
     import numpy as np
 
@@ -300,7 +305,7 @@ def _to_array(data: list[Any], number: Any) -> Any:
         raise Damaged(str(error)) from None
 
 
-def _is_whole(number: Any) -> bool:
+def _is_whole(number: Declared) -> bool:
     import numpy as np
 
     return number is not None and issubclass(number, np.integer)

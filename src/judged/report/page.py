@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from judged._arguments import worded
 from judged._version import __version__
 from judged.blocks import Display, format_value
+from judged.errors import BadInput, MissingExtra
 from judged.figures import CONFIG, PALETTE
 from judged.problem import group_notes, split_doubts
 from judged.report.charts import CHARTS
@@ -78,7 +79,9 @@ def render_report(
     blocks: dict[str, str] = {}
     fallbacks = []
     for subject in subjects:
-        with refuse_damage(subject.result.loaded_from):
+        # the file of documents may be at fault too
+        unless = MissingExtra if documents is None else BadInput
+        with refuse_damage(subject.result.loaded_from, unless=unless):
             head, own = _collect(subject)
             fallbacks.append(_render_fallback(subject))
         heads.append(head)

@@ -28,7 +28,7 @@ from starlette.routing import Route
 from judged.comparison.api import compare_results
 from judged.errors import BadSample, JudgedError, UnknownName
 from judged.report.page import render_report
-from judged.result import Result, refuse_damage
+from judged.result import Result
 from judged.web.guard import Limits
 from judged.web.live import Live, State, describe
 from judged.web.pages import Page, address, make_live, render_error, render_folder
@@ -140,12 +140,9 @@ class Viewer:
             return _send(page, _status(error))
 
     def _make_twin(self, find: Find, names: Sequence[str]) -> Response:
-        documents = []
         try:
             content = find(*names)
-            for result in content.results:
-                with refuse_damage(result.loaded_from):
-                    documents.append(result.to_json(per_query=True))
+            documents = [result.to_json(per_query=True) for result in content.results]
         except (JudgedError, OSError) as error:
             return JSONResponse({"error": describe(error)}, _status(error))
         text = documents[0] if len(documents) == 1 else f"[{','.join(documents)}]\n"
