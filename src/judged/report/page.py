@@ -133,7 +133,7 @@ def _collect(subject: Subject) -> tuple[dict[str, Json], dict[str, str]]:
         "key": subject.key,
         "title": format_value(subject.title),
         "kind": subject.result.kind,
-        "scored": describe_scored(subject) if subject.systems else None,
+        "scored": to_plain(describe_scored(subject)) if subject.systems else None,
         "protocols": [
             {"text": record.text, "fingerprint": record.fingerprint, "measures": list(record.measures)}
             for record in subject.result.provenance.protocols

@@ -31,6 +31,8 @@ Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str | o
 """Systems by name, a list of files, one file, or a pattern such as `runs/*.run`."""
 Engine: TypeAlias = Literal["local", "streaming"]
 """What reads files: at once, or as streams. A Spark data frame brings its own."""
+MOST_KEPT = 1 << 28
+"""Bytes of files whose tables are kept in memory; larger ones are read again where they are needed."""
 
 
 @worded
@@ -88,8 +90,8 @@ def evaluate_many(
     `systems` is a mapping from names to systems, a list of files, or a pattern such as `"runs/*.run"`; or a Spark
     data frame or a data set of Arrow with a column `system`, all of which are scored in one pass. The other
     arguments are as in `evaluate`. `progress` is called with the name of each system and returns a context manager
-    that gives the callback for it. `keep_inputs` keeps the tables in memory, so that a report with ranked lists need
-    not read them again.
+    that gives the callback for it. `keep_inputs` keeps the tables in memory, up to a quarter of a gigabyte of files, so
+    that a report with ranked lists need not read them again.
 
     >>> qrels = {"q1": {"a": 1, "b": 0}}
     >>> runs = {"old": {"q1": {"b": 2.0, "a": 1.0}}, "new": {"q1": {"a": 1.0}}}
@@ -109,7 +111,16 @@ def evaluate_many(
                 where, what = f"system `{evaluation.system}`", "is there twice, expected different names"
                 raise BadInput("the systems", [Problem.error("repeated-name", where, what)])
             found[evaluation.system] = evaluation
+        if plan.keep_inputs and _count_bytes(found.values()) > MOST_KEPT:
+            plan = replace(plan, keep_inputs=False)
+            found = {name: replace(evaluation, inputs=None) for name, evaluation in found.items()}
     return Evaluations(found)
+
+
+def _count_bytes(evaluations: Iterable[Evaluation]) -> int:
+    """Return the size of the files that evaluations were made from, each counted once."""
+    files = {file.path: file.stamp for one in evaluations for file in one.provenance.inputs}
+    return sum(stamp.size for stamp in files.values() if stamp is not None)
 
 
 def evaluate_with(

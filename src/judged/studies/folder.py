@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from judged._version import __version__
 from judged.blocks import Display
 from judged.errors import JudgedError
 from judged.report.draw import draw
+from judged.result import observe_files
 from judged.store.files import write_file
 from judged.studies.plan import ANSWERS, StudyInputs, list_versions
 from judged.studies.result import Study
@@ -106,11 +106,14 @@ def _draw_charts(study: Study, folder: Path) -> Iterator[Path]:
 def _write_manifest(study: Study, inputs: StudyInputs) -> None:
     """Write what the results depend on, and what was written."""
     folder = inputs.folder
-    files = {
-        str(path.relative_to(folder)): _hash(path)
+    written = (
+        path
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name != "manifest.json" and ANSWERS not in path.parts
-    }
+    )
+    # as inputs of results: those of the study were hashed for its provenance already
+    observed = observe_files(("written", path) for path in written)
+    files = {str(Path(file.path).relative_to(folder)): file.sha256 for file in observed}
     manifest = {
         "judged": __version__,
         "python": platform.python_version(),
@@ -127,8 +130,3 @@ def _write_manifest(study: Study, inputs: StudyInputs) -> None:
         "files": files,
     }
     write_file(folder / "manifest.json", json.dumps(manifest, indent=2, default=str) + "\n")
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

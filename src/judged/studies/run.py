@@ -127,7 +127,6 @@ def _answer_all(
 def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counter: _Counter) -> None:
     """Ask a system every query that is not in its log, in passes, after a warm-up."""
     planned.log.write_build(_describe_build(system))  # a process that is killed leaves at least this
-    known = {(asked.query, asked.sample) for asked in planned.log.read()}
     queries = list(inputs.collection.queries.items())
     for query, text in queries[: inputs.spec.warmup]:
         system.answer(Query(query, text, Clock(), sample=-1))
@@ -135,7 +134,7 @@ def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counte
         with planned.log.open() as file:
             for sample in range(inputs.spec.repeats):
                 for query, text in queries:
-                    if (query, sample) in known:
+                    if (query, sample) in planned.answered:
                         continue
                     planned.log.add(file, _ask(system, query, text, sample))
                     counter.count(system.name)
