@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
-from judged._arguments import worded
 from judged.agents.dedup.rules import Rules, Unit
 from judged.agents.family import SESSION
 from judged.agents.protocol import DEFAULT_MEASURES, Conflict, SessionProtocol, Unlabelled
 from judged.agents.traces import TurnChoice
 from judged.agents.traces.results.tools import Tools
+from judged.errors import check_kind
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.scoring.evaluate import evaluate_with
@@ -19,7 +20,6 @@ from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Measures
 
 
-@worded
 def evaluate_sessions(
     source: Any,
     measures: Measures = DEFAULT_MEASURES,
@@ -55,6 +55,9 @@ def evaluate_sessions(
     it in detail), `conflict` which of several gains of one result counts, `unlabelled` whether a result without a gain
     counts 0 or is an error, `turn` which turn of a conversation counts.
     """
+    check_kind("protocol", protocol, (SessionProtocol, NoneType), "a `SessionProtocol`, or None")
+    check_kind("rules", rules, (Rules, NoneType), "`Rules`, or None")
+    check_kind("conversations", conversations, Iterable, "names of conversations")
     given = {"rules": rules, "conflict": conflict, "unlabelled": unlabelled, "turn": turn}
     if unit is not None and rules is None:
         given["rules"] = (protocol or SessionProtocol()).rules.replace(unit=unit)

@@ -247,7 +247,7 @@ def align_sessions(
     progress: Callable[[int], None] | None = None,
 ) -> SessionAlignment:
     """Read sessions from traces, find duplicates, and look up gains; only counts and gains are kept in memory."""
-    chosen = frozenset(conversations)
+    chosen = frozenset(map(str, conversations))
     index = None if labels is None else LabelIndex(labels, protocol.rules)
     keep = "all" if human is not None else _choose_keep(reference, measures)
     builder = SessionViewBuilder(protocol, labels=index, keep=keep, explain=explain, searches=searches)

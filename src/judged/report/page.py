@@ -24,7 +24,6 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from judged._arguments import worded
 from judged._version import __version__
 from judged.blocks import Display, format_value
 from judged.errors import BadInput, MissingExtra
@@ -51,7 +50,6 @@ DOUBTFUL = {"tied-scores", "unjudged-results"}
 """Codes of notes that are no warnings, and still belong on the first screen."""
 
 
-@worded
 def render_report(
     results: Sequence[Result],
     *,

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from glob import glob
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
-from judged._arguments import worded
-from judged.errors import BadInput, UnknownName, WrongKind
+from judged.errors import BadInput, UnknownName, WrongKind, check_kind
 from judged.io.open import is_large, name_files
 from judged.kernels.scan.align import Progress
 from judged.measures.measure import Measure
+from judged.measures.parse import list_measures
 from judged.problem import Problem
 from judged.profiles.profile import Profile, Reading, as_profile
 from judged.protocol import BaseProtocol, Protocol
@@ -35,7 +35,6 @@ MOST_KEPT = 1 << 28
 """Bytes of files whose tables are kept in memory; larger ones are read again where they are needed."""
 
 
-@worded
 def evaluate(
     truth: TruthLike,
     system: SystemLike,
@@ -73,7 +72,6 @@ def evaluate(
     return found[0]
 
 
-@worded
 def evaluate_many(
     truth: TruthLike,
     systems: Runs,
@@ -191,7 +189,7 @@ def _make_plan(
     protocol: BaseProtocol | Profile | Mapping[str, object] | str | None,
 ) -> _Plan:
     """Choose the family by the protocol, the table or the measures, and read the measures."""
-    named = measures if measures is None or isinstance(measures, Measure | str) else list(measures)
+    named = None if measures is None else list_measures(measures)
     family = _find_family(truth, system, named, protocol)
     if family is not None:
         chosen = family.parse_measures(family.default_measures if named is None else named)
@@ -255,7 +253,7 @@ def _reduce(
 ) -> Mapping[str | None, ReducedRun] | None:
     """Return the runs of a source that is too large to be read at once, reduced by system; None: read it."""
     spark = is_spark_frame(source)
-    if engine not in {None, "local", "streaming"}:
+    if engine not in (None, "local", "streaming"):
         raise UnknownName("engine", str(engine), ["local", "streaming"])
     if engine == "local" and not spark:
         return None
@@ -335,6 +333,7 @@ def _name_systems(systems: Runs) -> Iterable[tuple[str | None, Any]]:
         return ((str(name), system) for name, system in systems.items())
     if is_spark_frame(systems) or hasattr(systems, "get_fragments"):
         return [(None, systems)]
+    check_kind("systems", systems, (Iterable, os.PathLike), "runs by name, a list of files, or a pattern")
     if isinstance(systems, str):
         paths = sorted(glob(systems))  # noqa: PTH207 - the pattern may be absolute or relative
         if not paths:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import msgspec
 
-from judged._arguments import worded
-from judged.errors import JudgedError
+from judged.errors import JudgedError, check_kind
 from judged.index.exact import pin_blas
 from judged.store.files import cache_folder
 from judged.studies.answers import Asked, Built
@@ -52,7 +52,6 @@ def open_study(
     return StudyInputs(spec, chosen, training, scored, plan, place, files)
 
 
-@worded
 def run_study(
     study: str | os.PathLike[str] | Mapping[str, Any] | StudySpec | StudyInputs,
     *,
@@ -70,6 +69,7 @@ def run_study(
     ...     "collection": "demo", "systems": [{"name": "bm25", "search": "bm25"}], "measures": ["RR(rel=3)"],
     ... })  # doctest: +SKIP
     """
+    check_kind("output", output, (str, os.PathLike, NoneType), "a folder, or None")
     with tempfile.TemporaryDirectory(prefix="judged-study-") as temporary:
         folder = Path(output or temporary)
         inputs = study if isinstance(study, StudyInputs) else open_study(study, folder)
