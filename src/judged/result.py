@@ -436,10 +436,11 @@ def load(path: str | os.PathLike[str]) -> Result:
         msg = f"{path} is not a saved result"
         raise Unreadable(msg, hint="`result.save(path)` writes one, and so does `-o result.json`") from None
     written = f"it was written by judged {document.get('judged', '?')}"
-    state = _upgrade(state, RESULTS[kind], int(version), label=str(path), written=written)
     hint = f"{written}, which can read it unless it was edited since"
+    made = RESULTS[kind]
     with refuse_damage(str(path), hint=hint):
-        result: Result = from_builtins(state, RESULTS[kind])
+        state = _upgrade(state, made, int(version), label=str(path), written=written)
+        result: Result = from_builtins(state, made)
         # parts that do not fit together show here
         result.render("table")
         result.to_arrow()
@@ -453,8 +454,8 @@ def refuse_damage(
 ) -> Iterator[None]:
     """Raise `Unreadable` for any error in a result that was loaded from a file: edited by hand, it can be wrong in any way.
 
-    Without a source the result was made here, and errors are raised as they are; so are those `unless` which they have
-    another cause.
+    Without a source the result was made here, and errors are raised as they are; so are those of the type `unless`,
+    which have another cause.
     """
     try:
         yield

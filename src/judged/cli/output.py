@@ -15,6 +15,7 @@ import click
 from judged.cli.inputs import refuse_inputs
 from judged.errors import UnknownName
 from judged.report.draw import PICTURES
+from judged.result import EXTENSIONS
 from judged.wording import to_message
 
 if TYPE_CHECKING:
@@ -23,18 +24,6 @@ if TYPE_CHECKING:
     from judged.result import ProtocolRecord, Result
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "parquet")
-EXTENSIONS = {
-    ".txt": "table",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".parquet": "parquet",
-    ".html": "html",
-}
 
 
 @dataclass(frozen=True, slots=True)
