@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import random
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -129,3 +131,17 @@ def test_a_study_reads_its_answers_once_and_hashes_each_input_once(
     }
     # once by the plan, before there is a file, and once by the scores
     assert [count for (what, _), count in counts.items() if what == "answers"] == [2, 2]
+
+
+@pytest.mark.usefixtures("folder")
+def test_pages_that_a_report_does_not_show_are_not_imported() -> None:
+    """Nor are the subjects that they belong to."""
+    code = (
+        "import sys, judged\n"
+        "judged.compare('qrels.txt', ['old.run', 'new.run'], 'AP').save('report.html')\n"
+        "print(sorted(name for name in sys.modules if name.startswith('judged.') and name.endswith('page')))\n"
+        "print('judged.agents.result' in sys.modules, 'judged.studies.result' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines() == ["['judged.report.page']", "False False"]
