@@ -111,7 +111,7 @@ def test_a_compressed_file_is_loaded(weather: Weather, tmp_path: Path) -> None:
     [
         ("", "is not a saved result"),
         ("[]", "is not a saved result"),
-        ('{"schema": "judged.weather/9", "state": {}}', "has version 9 of its format, expected 1"),
+        ('{"schema": "judged.weather/9", "state": {}}', "has version 9 of `weather`, expected 1 at most"),
         ('{"schema": "judged.weather/1", "state": {"$": "Weather"}}', "is damaged"),
         ('{"schema": "judged.weather/1", "state": {"$": "Path"}}', "is damaged"),
     ],
@@ -168,3 +168,37 @@ def test_it_prints_as_text(weather: Weather) -> None:
     """The representation is what a terminal shows, notes and all."""
     assert repr(weather).endswith("it was dry")
     assert "it was dry" not in str(weather.render("table", Display(notes=False)))
+
+
+def test_the_state_of_an_earlier_version_is_upgraded_or_named(
+    weather: Weather, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each upgrade leads to the next version; without one, the error says which release reads the file."""
+    path = tmp_path / "weather.json"
+    weather.save(path)
+    monkeypatch.setattr(Weather, "version", 3)
+    with pytest.raises(
+        Unreadable, match=r"has version 1 of `weather`, which this judged .* no longer reads"
+    ) as error:
+        load(path)
+
+    renamed = {
+        1: lambda state: {**state, "rain": 1},
+        2: lambda state: {k: v for k, v in state.items() if k != "rain"},
+    }
+    monkeypatch.setattr(Weather, "upgrades", renamed)
+
+    assert error.value.hint == f"it was written by judged {weather.provenance.version}, which reads it"
+    assert load(path).notes == weather.notes
+
+
+def test_a_result_is_saved_in_the_format_of_its_extension(weather: Weather, tmp_path: Path) -> None:
+    """As `-o` does; an extension that no format has is refused, and nothing is written."""
+    weather.save(tmp_path / "weather.html")
+    weather.save(tmp_path / "weather.csv")
+
+    assert (tmp_path / "weather.html").read_text().startswith("<!doctype html>")
+    assert (tmp_path / "weather.csv").read_text().startswith("name,value\n")
+    with pytest.raises(UnknownName, match=r"no format of `.*weather\.jsn` is called `\.jsn`"):
+        weather.save(tmp_path / "weather.jsn")
+    assert not (tmp_path / "weather.jsn").exists()

@@ -71,7 +71,7 @@ class UnknownName(JudgedError, LookupError):
 
     def __init__(self, kind: str, name: str, known: Collection[str], *, hint: str | None = None) -> None:
         if hint is None:
-            hint = _nearest(name, known)
+            hint = _nearest(str(name), known)
         super().__init__(f"no {kind} is called `{name}`", hint=hint)
         self.name = name
 
@@ -89,7 +89,7 @@ class Unreadable(JudgedError, OSError):
 
 
 class WrongKind(JudgedError, TypeError):
-    """An object that holds neither judgments nor a run in any way known here."""
+    """An object of a type that cannot be used here."""
 
 
 class BadSample(JudgedError, ValueError):
@@ -173,6 +173,19 @@ class Unusable(BadInput):
     """Attributes of queries, or timings, that nothing can be made of."""
 
     verdict = "cannot be used"
+
+
+def check_kind(name: str, value: object, kind: type | tuple[type, ...], expected: str) -> None:
+    """Raise `WrongKind` unless an argument is of a kind; True and False are not numbers.
+
+    >>> check_kind("seed", "x", int, "a whole number")
+    Traceback (most recent call last):
+    judged.errors.WrongKind: `seed` is 'x' (str), expected a whole number
+    """
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        shown = repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:39]}…"
+        msg = f"`{name}` is {shown} ({type(value).__name__}), expected {expected}"
+        raise WrongKind(msg)
 
 
 def _nearest(name: str, known: Collection[str]) -> str:

@@ -17,6 +17,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -25,10 +26,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from judged._optional import need
 from judged._version import __version__
 from judged.blocks import Block, Display, Estimate, Figure, Table, Value
-from judged.errors import JudgedError, UnknownName, Unreadable, WrongKind
+from judged.errors import JudgedError, MissingExtra, UnknownName, Unreadable, WrongKind
 from judged.problem import Note
 from judged.registry import Registry
-from judged.state import from_state, to_state
+from judged.saved import Damaged, from_builtins, to_builtins
 from judged.store.files import check_size, write_file
 from judged.store.hashing import FileStamp, hash_stamped
 from judged.store.machine import name_machine
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-SCHEMA_VERSION = 1
 HEAD = 4096
 """Bytes of a file that show whether it is a saved result."""
+_SCHEMA = re.compile(r"judged\.([\w-]+)/(\d{1,9})")
 
 Renderer: TypeAlias = Callable[["Result", Display], str | bytes]
 
@@ -60,6 +61,20 @@ for _format, _module in {
 }.items():
     RENDERERS.add(_format, f"judged.report.{_module}:render_{_format}")
 
+EXTENSIONS = {
+    ".txt": "table",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".parquet": "parquet",
+    ".html": "html",
+}
+"""The format that the extension of a file names."""
+
 RESULTS: Registry[type[Result]] = Registry("kind of result", of_subject=lambda subject: subject.results)
 """The class of each kind of result, for `load`."""
 for _kind, _home in {
@@ -67,6 +82,7 @@ for _kind, _home in {
     "evaluations": "judged.scoring.evaluations:Evaluations",
     "comparison": "judged.comparison.result:Comparison",
     "gate": "judged.gates.result:GateReport",
+    "gates": "judged.gates.result:GateSummary",
     "explanation": "judged.explanation.result:Explanation",
     "difference": "judged.explanation.difference:Difference",
     "published": "judged.explanation.published:Published",
@@ -109,16 +125,9 @@ class InputFile:
             return self.digest
         return hash_stamped(self.path, self.stamp)
 
-    def to_state(self) -> dict[str, object]:
-        """Return what is saved: the digest, and whether there is none because the file has changed."""
-        return {
-            "$": "InputFile",
-            "role": self.role,
-            "path": self.path,
-            "digest": self.sha256,
-            "system": self.system,
-            "saved_changed": self.changed,
-        }
+    def to_saved(self) -> InputFile:
+        """Return the same with the digest, and whether there is none because the file has changed."""
+        return replace(self, digest=self.sha256, saved_changed=self.changed)
 
     def to_dict(self) -> dict[str, str | None]:
         """Return role, path and SHA-256, and the system if the file belongs to one."""
@@ -188,7 +197,7 @@ class Provenance:
         message = "changed after it was read: the numbers are of its earlier content"
         return tuple(Note("changed-input", "warning", f"`{path}` {message}") for path in paths)
 
-    def with_machine(self) -> Provenance:
+    def to_saved(self) -> Provenance:
         """Return the same with the machine recorded."""
         return replace(self, machine=self.machine or name_machine())
 
@@ -197,11 +206,25 @@ class Result:
     """The base of every result; subclasses are frozen dataclasses with the fields below."""
 
     kind: ClassVar[str]
-    """Names the class in saved files, and the page in the report."""
+    """Names the class in saved files."""
+    version: ClassVar[int] = 1
+    """Version of the saved form of this kind; raised when a field without a default is added, or one changes or goes."""
+    upgrades: ClassVar[Mapping[int, Callable[[Any], Any]]] = {}
+    """For each earlier version that can still be read, the function that turns its state into that of the next."""
+    pages: ClassVar[tuple[str, ...]] = ("result",)
+    """The pages of the report that may show it, in the order of the navigation."""
     detail: ClassVar[str] = "queries"
     """The table with a row for each query (or session): left out of JSON unless it is asked for."""
+    detail_by_query: ClassVar[bool] = False
+    """Whether the report's page of queries has all of that table."""
     provenance: Provenance
     notes: tuple[Note, ...]
+    loaded_from: str | None = None
+    """The file that it was loaded from; None if it was made here."""
+    comparison: Any = None
+    """The comparison of its systems, if it holds one."""
+    gates: Any = ()
+    """The gates that it holds."""
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return every number in full; the first table is the main one."""
@@ -219,9 +242,22 @@ class Result:
         """Return the few facts that stand before the tables in JSON."""
         return {}
 
-    def evaluations(self) -> Sequence[Result]:
+    def evaluations(self) -> Sequence[Any]:
         """Return the evaluations that the result holds, each of one system, which can be compared and gated."""
         return ()
+
+    def leaderboard(self) -> Any:
+        """Return the `Evaluations` that the report shows where systems are not compared; None if there are none."""
+        return None
+
+    def title(self) -> str:
+        """Return the name of the judgments, the labels or the first trace, or the kind of the result."""
+        for role in ("judgments", "preferences", "trace", "labels"):
+            for file in self.provenance.inputs:
+                if file.role == role and file.path != "-":
+                    # a data set id is not a path
+                    return os.path.basename(file.path).partition(".")[0] or file.path  # noqa: PTH119
+        return self.kind
 
     def gate(self, baseline: Result, *, alpha: float) -> Sequence[Result]:
         """Return the gates of this result against an earlier one of its kind; raise `WrongKind` if there are none."""
@@ -232,7 +268,9 @@ class Result:
 
     def render(self, format: str = "table", display: Display | None = None) -> str | bytes:  # noqa: A002 - the word users know
         """Return the result in a format: table, csv, tsv, json, jsonl, markdown, latex, parquet or html."""
-        return RENDERERS[format](self, display or Display())
+        renderer = RENDERERS[format]
+        with refuse_damage(self.loaded_from):
+            return renderer(self, display or Display())
 
     def to_arrow(self, table: str | None = None) -> pa.Table:
         """Return one of the tables, by default the main one, as an Arrow table."""
@@ -240,7 +278,13 @@ class Result:
         if table is not None and table not in tables:
             kind = f"table of this {self.kind}"
             raise UnknownName(kind, str(table), list(tables))
-        return tables[table if table is not None else next(iter(tables))]
+        with refuse_damage(self.loaded_from):
+            return tables[table if table is not None else next(iter(tables))]
+
+    def rows(self, table: str | None = None) -> list[dict[str, Any]]:
+        """Return the rows of one of the tables, by default the main one, as dicts from column to value."""
+        rows: list[dict[str, Any]] = self.to_arrow(table).to_pylist()
+        return rows
 
     def to_pandas(self, table: str | None = None) -> pd.DataFrame:
         """Return one of the tables, by default the main one, as a pandas data frame."""
@@ -260,9 +304,9 @@ class Result:
         tables = self.tables()
         names = [name for name in tables if per_query or name != self.detail]
         return {
-            "schema": f"judged.{self.kind}/{SCHEMA_VERSION}",
+            "schema": f"judged.{self.kind}/{self.version}",
             "judged": self.provenance.version,
-            **self.summary(),
+            **to_builtins(self.summary()),
             "provenance": self.provenance.to_dict(),
             "notes": [note.to_dict() for note in (*self.notes, *self.provenance.changes)],
             "tables": {name: to_records(tables[name]) for name in names},
@@ -274,18 +318,29 @@ class Result:
 
         import msgspec
 
-        document = json.dumps(
-            self.to_dict(per_query=per_query), indent=2, ensure_ascii=False, allow_nan=False
-        )
+        with refuse_damage(self.loaded_from):
+            plain = self.to_dict(per_query=per_query)
+        document = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
         if self.kind not in RESULTS:
             return document + "\n"
-        state = {**to_state(self), "provenance": to_state(self.provenance.with_machine())}
-        return f'{document[:-2]},\n  "state": {msgspec.json.encode(state).decode()}\n}}\n'
+        state = msgspec.json.encode(to_builtins(self)).decode()
+        return f'{document[:-2]},\n  "state": {state}\n}}\n'
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a JSON file (`.json` or `.json.gz`), or to a URI, that `judged.load` reads back."""
-        data = self.to_json().encode()
-        data = gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data
+        """Write the result to a file, or to a URI, in the format that its extension names.
+
+        `judged.load` reads `.json` and `.json.gz` back. `.html` is the report; the others are .txt, .csv, .tsv, .jsonl,
+        .ndjson, .md, .tex and .parquet.
+        """
+        name = os.fsdecode(path)
+        extension = Path(name.removesuffix(".gz")).suffix.lower()
+        if extension not in EXTENSIONS:
+            hint = f"known extensions: {' '.join(EXTENSIONS)}, each also with .gz"
+            kind = f"format of `{name}`"
+            raise UnknownName(kind, extension, EXTENSIONS, hint=hint)
+        data = self._render_file(extension)
+        data = data.encode() if isinstance(data, str) else data
+        data = gzip.compress(data, mtime=0) if name.endswith(".gz") else data
         if is_remote(path):
             write_bytes(path, data)
         else:
@@ -296,8 +351,16 @@ class Result:
         write_file(Path(path), import_module("judged.report.page").render_report([self], **options))
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the rows of the main table, as dicts from column to value."""
-        return iter(self.to_arrow().to_pylist())
+        """Iterate over the rows of the main table; a result that is a mapping iterates over its keys."""
+        return iter(self.rows())
+
+    def _render_file(self, extension: str) -> str | bytes:
+        if extension == ".json":
+            return self.to_json()
+        if extension == ".html":
+            report: str = import_module("judged.report.page").render_report([self])
+            return report
+        return self.render(EXTENSIONS[extension])
 
     def __repr__(self) -> str:
         text = self.render("table")
@@ -321,7 +384,7 @@ def load(path: str | os.PathLike[str]) -> Result:
     try:
         data = read_bytes(path) if is_remote(path) else Path(path).read_bytes()
         document = msgspec.json.decode(_unpack(data, str(path)) if data[:2] == b"\x1f\x8b" else data)
-        kind, _, version = str(document["schema"]).removeprefix("judged.").partition("/")
+        kind, version = _SCHEMA.fullmatch(document["schema"]).groups()  # type: ignore[union-attr]
         state = document["state"]
     except Unreadable:
         raise
@@ -331,22 +394,52 @@ def load(path: str | os.PathLike[str]) -> Result:
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, RecursionError, zlib.error):
         msg = f"{path} is not a saved result"
         raise Unreadable(msg, hint="`result.save(path)` writes one, and so does `-o result.json`") from None
-    if version != str(SCHEMA_VERSION):
-        msg = f"{path} has version {version} of its format, expected {SCHEMA_VERSION}"
-        raise Unreadable(msg, hint=f"it was written by judged {document.get('judged', '?')}")
-    try:
-        result: Result = from_state(state, RESULTS[kind])
-        result.render("table")  # parts that do not fit together show here
+    written = f"it was written by judged {document.get('judged', '?')}"
+    hint = f"{written}, which can read it unless it was edited since"
+    made = RESULTS[kind]
+    with refuse_damage(str(path), hint=hint):
+        state = _upgrade(state, made, int(version), label=str(path), written=written)
+        result: Result = from_builtins(state, made)
+        # parts that do not fit together show here
+        result.render("table")
         result.to_arrow()
-    except JudgedError as error:
-        if isinstance(error, UnknownName):
-            raise
-        msg = f"{path} is damaged: {error.message}"
-        raise Unreadable(msg) from None
-    except Exception as error:  # edited by hand, a result can be wrong in any way
-        msg = f"{path} is damaged: {type(error).__name__}: {error}"
-        raise Unreadable(msg) from error
+    object.__setattr__(result, "loaded_from", str(path))
     return result
+
+
+@contextmanager
+def refuse_damage(
+    source: str | None, *, hint: str | None = None, unless: type[Exception] = MissingExtra
+) -> Iterator[None]:
+    """Raise `Unreadable` for any error in a result that was loaded from a file: edited by hand, it can be wrong in any way.
+
+    Without a source the result was made here, and errors are raised as they are; so are those of the type `unless`,
+    which have another cause.
+    """
+    try:
+        yield
+    except (OSError, MemoryError, MissingExtra, unless):
+        raise
+    except Exception as error:
+        if source is None:
+            raise
+        words = error.message if isinstance(error, JudgedError) else str(error)
+        kind = "" if isinstance(error, JudgedError | Damaged) else f"{type(error).__name__}: "
+        msg = f"{source} is damaged: {kind}{words}"
+        raise Unreadable(msg, hint=hint) from error
+
+
+def _upgrade(state: Any, kind: type[Result], version: int, *, label: str, written: str) -> Any:
+    """Return the state of an earlier version in the form of this one; raise `Unreadable` if that cannot be done."""
+    for number in range(version, kind.version):
+        if number not in kind.upgrades:
+            msg = f"{label} has version {version} of `{kind.kind}`, which this judged ({__version__}) no longer reads"
+            raise Unreadable(msg, hint=f"{written}, which reads it")
+        state = kind.upgrades[number](state)
+    if version > kind.version:
+        msg = f"{label} has version {version} of `{kind.kind}`, expected {kind.version} at most"
+        raise Unreadable(msg, hint=f"{written}: a later version than this one ({__version__})")
+    return state
 
 
 def _unpack(data: bytes, label: str) -> bytes:
@@ -369,7 +462,7 @@ def find_kind(path: str | os.PathLike[str]) -> str | None:
                 head = zlib.decompressobj(wbits=31).decompress(head, HEAD)
     except (OSError, zlib.error):
         return None
-    found = re.match(rb'\s*\{\s*"schema":\s*"judged\.(\w+)/', head)
+    found = re.match(rb'\s*\{\s*"schema":\s*"judged\.([\w-]+)/', head)
     return found and found[1].decode()
 
 
@@ -408,7 +501,7 @@ def to_records(table: pa.Table) -> list[dict[str, object]]:
 
 
 def _to_json(value: object) -> object:
-    return None if isinstance(value, float) and value != value else to_state(value)  # noqa: PLR0124 - NaN
+    return None if isinstance(value, float) and value != value else to_builtins(value)  # noqa: PLR0124 - NaN
 
 
 def table_to_arrow(table: Table) -> pa.Table:

@@ -130,7 +130,9 @@ def test_a_second_column_that_distinguishes_nothing_is_doubted() -> None:
     """Ordinary judgments read as intents have one for each query."""
     report = judged.lint(QRELS, RUN, intents=True)
 
-    assert [(finding.code, finding.severity) for _, finding in report] == [("single-intent", "warning")]
+    assert [(finding.code, finding.severity) for _, finding in report.findings] == [
+        ("single-intent", "warning")
+    ]
 
 
 def test_the_highest_grade_of_a_document_counts_for_the_order_of_grades() -> None:
@@ -191,7 +193,7 @@ def test_preferences_are_reported_in_one_finding(*, ended: bool) -> None:
     """No flood of grades that are not numbers, and nothing about queries without judgments."""
     report = judged.lint(PREFERENCES if ended else PREFERENCES.rstrip(), b"q1 Q0 d1 1 1 t\n")
 
-    assert [(file.role, finding.code, finding.count) for file, finding in report] == [
+    assert [(file.role, finding.code, finding.count) for file, finding in report.findings] == [
         ("judgments", "preferences", 1)
     ]
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.kind)
 def test_each_kind_is_found_with_its_count_and_places(case: Case) -> None:
     """Count and first places are those of the file, by either reader."""
-    found = {finding.code: finding for _, finding in judged.lint(case.qrels, case.run)}
+    found = {finding.code: finding for _, finding in judged.lint(case.qrels, case.run).findings}
 
     assert case.kind in found
     assert found[case.kind].count == case.count
@@ -85,7 +85,7 @@ def test_grades_look_inverted_only_on_much_evidence(queries: int, best: str, cou
 def test_rows_of_interleaved_queries_are_looked_at_together() -> None:
     """A tie, a repeat and a rank that rises across the rows of another query are seen."""
     run = b"q1 Q0 d1 1 3 t\nq2 Q0 d3 1 1 t\nq1 Q0 d2 2 4 t\nq2 Q0 d4 2 1 t\nq1 Q0 d1 3 1 t\n"
-    found = {finding.code: finding for _, finding in judged.lint(QRELS, run)}
+    found = {finding.code: finding for _, finding in judged.lint(QRELS, run).findings}
 
     assert [str(problem.place) for problem in found["repeated-document"].problems] == ["run:5"]
     assert [str(problem.place) for problem in found["tied-scores"].problems] == ["run:2", "run:4"]
@@ -95,7 +95,7 @@ def test_rows_of_interleaved_queries_are_looked_at_together() -> None:
 def test_first_places_are_shown_and_all_are_counted() -> None:
     """Of many only the first five are worded."""
     run = b"".join(b"q1 Q0 d%d 1 nan t\n" % i for i in range(100))
-    (finding,) = [found for _, found in judged.lint(QRELS, run) if found.code == "score-nan"]
+    (finding,) = [found for _, found in judged.lint(QRELS, run).findings if found.code == "score-nan"]
 
     assert finding.count == 100
     assert [problem.place.line for problem in finding.problems] == [1, 2, 3, 4, 5]

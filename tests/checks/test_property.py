@@ -39,7 +39,7 @@ def test_no_content_is_worse_than_a_finding(qrels: bytes, run: bytes) -> None:
     report = judged.lint(qrels, run)
 
     assert [file.role for file in report.files] == ["judgments", "run"]
-    assert all(finding.count >= len(finding.problems) for _, finding in report)
+    assert all(finding.count >= len(finding.problems) for _, finding in report.findings)
 
 
 ids = st.sampled_from(["d1", "d2", "d3", "D1", "caf\u00e9", "cafe\u0301"])

@@ -74,7 +74,7 @@ def test_a_file_that_is_not_there_is_a_finding() -> None:
     """One unreadable file does not keep the others from being looked at."""
     report = judged.lint("nowhere.qrels", b"q1 Q0 d1 1 nan t\n")
 
-    assert [str(finding.problems[0]) for _, finding in report] == [
+    assert [str(finding.problems[0]) for _, finding in report.findings] == [
         "nowhere.qrels: nowhere.qrels does not exist",
         "run:1: score is `nan`",
     ]

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+import judged
 from cli.conftest import Execute, Invoke
 
 
@@ -104,7 +105,7 @@ def test_outputs_are_written_in_the_formats_of_their_extensions(invoke: Invoke, 
 
     assert done.exit_code == 1
     assert json.loads(done.stdout) == document
-    assert list(document) == ["judged", "verdict", "exit_code", "gates"]
+    assert (document["schema"], judged.load(collection / "gate.json").kind) == ("judged.gates/1", "gates")
     assert (document["verdict"], document["exit_code"]) == ("fail", 1)
     assert document["gates"][0]["tables"]["measures"][0]["measure"] == "nDCG@10"
     assert xml.get("failures") == "1"

@@ -303,7 +303,7 @@ def test_marks_and_simultaneous_intervals_agree_in_every_row(seed: int) -> None:
     scores, settings = make_up(seed)
     comparison = judged.compare(scores, **settings)  # type: ignore[arg-type]
     simultaneous = comparison.settings.correction == "maxT"
-    for contrast in comparison:
+    for contrast in comparison.contrasts:
         row = contrast.to_dict()
         assert row["interval"] in {
             "maxT" if simultaneous else "student",

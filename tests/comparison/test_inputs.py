@@ -47,7 +47,7 @@ def test_one_file_of_one_system_is_refused_in_words() -> None:
         judged.compare("a.csv")
 
     assert "a column `system`" in str(caught.value)
-    with pytest.raises(WrongKind, match="`results` of `compare_results`"):
+    with pytest.raises(WrongKind, match="`results` is"):
         judged.comparison.api.compare_results("both.csv")  # type: ignore[attr-defined]
 
 

@@ -178,9 +178,7 @@ def test_wrong_values_are_named() -> None:
         judged.Protocol(rel="x")  # type: ignore[arg-type]
     with pytest.raises(UnknownName, match="convention"):
         judged.evaluate(QRELS, RUN, "AP", protocol={"mising": "skip"})
-    with pytest.raises(
-        WrongKind, match=r"`resamples` of `compare` is None \(NoneType\), expected a whole number"
-    ):
+    with pytest.raises(WrongKind, match=r"`resamples` is None \(NoneType\), expected a whole number"):
         judged.compare(QRELS, {"a": RUN, "b": RUN}, "AP", resamples=None)  # type: ignore[arg-type]
 
 

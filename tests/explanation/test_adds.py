@@ -102,7 +102,9 @@ def test_an_explanation_holds_the_value_that_evaluate_gives(
 
     assert result.value == judged.evaluate(qrels, run, [measure]).scores[measure][0]
     if run["q"]:
-        assert result.empty + sum(row["adds"] for row in result.rows) == pytest.approx(result.value, abs=1e-9)
+        assert result.empty + sum(row["adds"] for row in result.rows()) == pytest.approx(
+            result.value, abs=1e-9
+        )
 
 
 protocols = st.fixed_dictionaries(
@@ -134,6 +136,6 @@ def test_every_protocol_is_explained(grades: Any, scores: Any, given_: Any, meas
     assert (
         result.value == judged.evaluate({"q": grades}, {"q": scores}, [measure], protocol=protocol)[measure]
     )
-    assert result.empty + sum(row["adds"] for row in result.rows) == pytest.approx(result.value, abs=1e-9)
-    if result.formula is not None and result.rows:
+    assert result.empty + sum(row["adds"] for row in result.rows()) == pytest.approx(result.value, abs=1e-9)
+    if result.formula is not None and result.rows():
         assert result.formula.value == pytest.approx(result.value, abs=1e-9)

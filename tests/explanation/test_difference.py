@@ -59,10 +59,10 @@ def test_crafted_cases_have_the_right_cause(
     result = judged.explain_difference(qrels, run, measure, against=against)
 
     assert result.values == pytest.approx(values, abs=5e-5), case
-    assert result.rows[0]["cause"] == cause
-    assert result.rows[0]["share"] == pytest.approx(result.difference)
-    assert all(row["share"] == 0 for row in result.rows[1:])
-    assert result.rows[0]["queries"] == 1
+    assert result.rows()[0]["cause"] == cause
+    assert result.rows()[0]["share"] == pytest.approx(result.difference)
+    assert all(row["share"] == 0 for row in result.rows()[1:])
+    assert result.rows()[0]["queries"] == 1
 
 
 def test_a_gain_may_be_the_cause() -> None:
@@ -72,7 +72,9 @@ def test_a_gain_may_be_the_cause() -> None:
     )
 
     assert result.values == pytest.approx((0.796708, 0.709810), abs=1e-6)
-    assert [(row["cause"], row["first"], row["second"]) for row in result.rows] == [("gain", "linear", "exp")]
+    assert [(row["cause"], row["first"], row["second"]) for row in result.rows()] == [
+        ("gain", "linear", "exp")
+    ]
     assert result.queries.rows[0][-1] == "grade 3 is worth 3 or 7"
 
 
@@ -82,7 +84,7 @@ def test_a_denominator_may_be_the_cause() -> None:
         {"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0}}, "R@1", against="over=cutoff"
     )
 
-    assert (result.values, result.rows[0]["cause"]) == ((0.5, 1.0), "over")
+    assert (result.values, result.rows()[0]["cause"]) == ((0.5, 1.0), "over")
 
 
 def test_the_precision_of_scores_may_be_the_cause() -> None:
@@ -91,7 +93,7 @@ def test_the_precision_of_scores_may_be_the_cause() -> None:
     result = judged.explain_difference(qrels, run, "RR", against="trec_eval-10")
 
     assert result.values == (0.5, 1.0)
-    assert result.rows[0]["cause"] == "precision"
+    assert result.rows()[0]["cause"] == "precision"
     assert result.queries.rows[0][-1] == (
         "`a` (grade 1) at rank 2 or 1; 16.0000001 and 16.0 are equal as 32-bit floats"
     )
@@ -103,8 +105,8 @@ def test_shares_are_averaged_over_the_orders_of_exchange() -> None:
     result = judged.explain_difference(ONE_MISSING, run, "RR", against="missing=skip,ties=input-order")
 
     assert result.values == (0.25, 1.0)
-    assert {row["cause"]: row["share"] for row in result.rows} == {"missing": 0.375, "ties": 0.375}
-    assert [row["percent"] for row in result.rows] == [50.0, 50.0]
+    assert {row["cause"]: row["share"] for row in result.rows()} == {"missing": 0.375, "ties": 0.375}
+    assert [row["percent"] for row in result.rows()] == [50.0, 50.0]
     assert (result.first.queries, result.second.queries) == (2, 1)
 
 
@@ -144,7 +146,7 @@ def test_either_side_may_be_a_protocol_a_profile_or_changes() -> None:
     results = [judged.explain_difference({"q": {"a": 1}}, run, **settings_, **sides) for sides in ways]
 
     assert [result.values for result in results] == [(1.0, 0.5)] * 4
-    assert [result.rows[0]["cause"] for result in results] == ["ties"] * 4
+    assert [result.rows()[0]["cause"] for result in results] == ["ties"] * 4
 
 
 def test_the_same_conventions_differ_in_nothing() -> None:
@@ -159,7 +161,7 @@ def test_conventions_that_change_nothing_here_have_no_share() -> None:
     """They differ, their share is 0, and no query is affected."""
     result = judged.explain_difference({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, "AP", against="ranx")
 
-    assert [(row["cause"], row["share"], row["queries"]) for row in result.rows] == [
+    assert [(row["cause"], row["share"], row["queries"]) for row in result.rows()] == [
         ("ties", 0, 0),
         ("precision", 0, 0),
     ]
@@ -237,7 +239,7 @@ def test_shares_sum_up_between_any_two_profiles(qrels: Any, run: Any, sides: tup
     result = judged.explain_difference(qrels, run, "nDCG@10", protocol=sides[0], against=sides[1])
 
     assert result.values == pytest.approx([next(iter(end.mean().values())) for end in ends])
-    assert sum(row["share"] for row in result.rows) == pytest.approx(result.difference, abs=1e-9)
+    assert sum(row["share"] for row in result.rows()) == pytest.approx(result.difference, abs=1e-9)
 
 
 def test_it_is_saved_and_loaded(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ RUN = {
 
 def column(result: judged.Explanation, name: str) -> list[Any]:
     """One column of the ranking."""
-    return [row[name] for row in result.rows]
+    return [row[name] for row in result.rows()]
 
 
 def explained(measure: str, query: str = "q1", **settings: Any) -> judged.Explanation:
@@ -190,7 +190,7 @@ def test_a_query_without_results_scores_0_and_says_why() -> None:
     """The row is empty, the missed documents are named."""
     result = explained("nDCG@10", "q3")
 
-    assert (result.value, result.rows, result.missed.rows) == (0.0, [], (("x", 1),))
+    assert (result.value, result.rows(), result.missed.rows) == (0.0, [], (("x", 1),))
     assert "the run has no results for this query" in str(result)
 
 
@@ -254,7 +254,7 @@ def test_long_lists_show_what_matters() -> None:
     result = judged.explain({"q": {"d001": 1, "d030": 1, "d060": 1}}, run, "AP", query="q")
     shown = next(block for block in result.blocks(Display()) if isinstance(block, Table))
 
-    assert (len(result.rows), result.beyond) == (60, 40)
+    assert (len(result.rows()), result.beyond) == (60, 40)
     assert [row[0] for row in shown.rows] == [*range(1, 21), 30, 60]
     assert str(result).splitlines()[-3:-1] == [
         "38 more ranks that add nothing",

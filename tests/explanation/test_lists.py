@@ -63,7 +63,7 @@ def test_lists_are_those_that_explain_shows(
 
     for at, query in enumerate(queries):
         for measure in ("nDCG@5", "AP"):
-            rows = judged.explain(judgments, ranked, measure, query=query, protocol=protocol).rows[:5]
+            rows = judged.explain(judgments, ranked, measure, query=query, protocol=protocol).rows()[:5]
             found = lists.results(at)
             assert found[: len(rows)] == [(row["document"], row["grade"]) for row in rows]
             assert adds[measure][at, : len(rows)] == pytest.approx([row["adds"] for row in rows], abs=1e-12)

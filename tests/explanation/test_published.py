@@ -20,14 +20,14 @@ RUN = {"q1": {"b": 3.0, "u": 2.0, "a": 1.0}, "q2": {"a": 2.0, "e": 2.0, "f": 1.0
 def found(measure: str, published: str | float, **settings: Any) -> list[str]:
     """What has to be changed to get the number."""
     result = judged.explain_published(QRELS, RUN, measure, published, **settings)
-    return [row["changed"] for row in result.rows]
+    return [row["changed"] for row in result.rows()]
 
 
 def test_the_number_itself_needs_no_change() -> None:
     """RR: q1 1, q2 1 (both are relevant), q3 missing: 2/3."""
     result = judged.explain_published(QRELS, RUN, "RR", "0.6667")
 
-    assert result.rows == [
+    assert result.rows() == [
         {"changes": 0, "changed": "nothing", "measure": "RR", "value": pytest.approx(2 / 3)}
     ]
     assert str(result).splitlines()[-1] == "the conventions as given match"
@@ -37,8 +37,8 @@ def test_one_change_is_found_before_two() -> None:
     """Leaving out the missing query makes RR 1; so do the profiles that do that."""
     result = judged.explain_published(QRELS, RUN, "RR", "1.0000")
 
-    assert {row["changes"] for row in result.rows} == {1}
-    assert {"missing=skip", "profile=pytrec_eval (missing=skip)"} <= {row["changed"] for row in result.rows}
+    assert {row["changes"] for row in result.rows()} == {1}
+    assert {"missing=skip", "profile=pytrec_eval (missing=skip)"} <= {row["changed"] for row in result.rows()}
 
 
 def test_the_gain_of_a_measure_is_among_the_changes() -> None:
@@ -70,7 +70,7 @@ def test_percentages_are_understood(published: str) -> None:
     """A number above 1 for a measure up to 1, or one with its sign."""
     result = judged.explain_published(QRELS, RUN, "RR", published)
 
-    assert result.rows[0]["changed"] == "nothing"
+    assert result.rows()[0]["changed"] == "nothing"
     assert f"{published.strip()} was taken as a percentage" in str(result)
 
 
@@ -79,7 +79,7 @@ def test_where_nothing_matches_the_nearest_is_shown() -> None:
     result = judged.explain_published(QRELS, RUN, "RR", "0.1234", changes=1)
     distances = [abs(row[-1]) for row in result.nearest.rows]  # type: ignore[arg-type]
 
-    assert result.rows == []
+    assert result.rows() == []
     assert distances == sorted(distances)
     assert "no combination that was tried gives the published number" in str(result)
     assert f"{result.tried} combinations were tried; no other number near 0.1234 matches one of them" in str(
@@ -110,8 +110,8 @@ def test_every_match_gives_the_number_when_it_is_asked_for() -> None:
     """What a match states, `evaluate` confirms."""
     result = judged.explain_published(QRELS, RUN, "nDCG@10", "0.4621")
 
-    assert result.rows
-    for row in result.rows:
+    assert result.rows()
+    for row in result.rows():
         given = dict(change.split("=") for change in row["changed"].split(", "))
         fields = {name: value for name, value in given.items() if name in judged.Protocol().to_dict()}
         ends = judged.evaluate(QRELS, RUN, [row["measure"]], protocol=judged.Protocol().replace(**fields))
@@ -126,7 +126,7 @@ def test_the_threshold_behind_a_real_run_is_found(shared_data: Callable[[str], P
     run = tmp_path / "retrieve" / "BM25__trec_results_dl19.txt"
     result = judged.explain_published(folder / "qrels.dl19-passage.txt", run, "AP@100", "0.2476")
 
-    assert [row["changed"] for row in result.rows] == ["rel=2"]
+    assert [row["changed"] for row in result.rows()] == ["rel=2"]
 
 
 def test_it_is_saved_and_loaded(tmp_path: Path) -> None:

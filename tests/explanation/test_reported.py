@@ -80,7 +80,7 @@ def test_every_layout_is_read(layout: str, tmp_path: Path) -> None:
     assert (why.compared, why.unexplained) == (4, 0)
     assert "missing=skip" in why.best
     assert "rel=2" in why.best
-    assert {row["query"] for row in why.rows} == {"q1", "q2", "q3", "q4"} - {
+    assert {row["query"] for row in why.rows()} == {"q1", "q2", "q3", "q4"} - {
         query for query in ("q4",) if pytrec_values(relevance_level=2)[query]["map"] == 1.0
     }
 
@@ -100,7 +100,7 @@ def test_ties_explain_what_ir_measures_reports_for_rr_with_a_cutoff() -> None:
     reported = [{"query_id": m.query_id, "measure": str(m.measure), "value": m.value} for m in metrics]
     why = judged.explain(QRELS, run, "RR@10", against=reported)
 
-    (row,) = why.rows
+    (row,) = why.rows()
     assert (row["query"], row["judged"], row["reported"]) == ("q1", 0.5, 1.0)
     assert row["explained by"] == "ties=document-ascending"
     assert "2 results share the score 3" in str(row["evidence"])
@@ -113,7 +113,7 @@ def test_what_no_convention_gives_stays_unexplained() -> None:
     why = judged.explain(QRELS, RUN, "AP", against=reported)
 
     assert why.unexplained == 1
-    assert {row["query"]: row["explained by"] for row in why.rows} == {"q2": None, "q3": "missing=skip"}
+    assert {row["query"]: row["explained by"] for row in why.rows()} == {"q2": None, "q3": "missing=skip"}
     assert [row[:2] for row in why.causes.rows] == [("missing=skip", 1), ("unexplained", 1)]
     assert "unexplained: 1 query" in str(why)
 
@@ -122,7 +122,7 @@ def test_several_causes_are_told_apart() -> None:
     """One query is left out, in another ties are ordered otherwise: each has its own change."""
     reported = {"q1": {"RR": 1.0}, "q2": {"RR": 1.0}, "q4": {"RR": 1.0}}
     why = judged.explain(QRELS, RUN, "RR", against=reported)
-    causes = {row["query"]: str(row["explained by"]) for row in why.rows}
+    causes = {row["query"]: str(row["explained by"]) for row in why.rows()}
 
     assert causes["q3"] == "missing=skip"
     assert causes["q1"].startswith(("ties=", "order="))

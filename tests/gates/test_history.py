@@ -14,7 +14,7 @@ from gates.conftest import collection
 from judged.blocks import Display
 from judged.errors import BadInput, BadProtocol
 from judged.gates.history import record_look
-from judged.gates.result import GateReport
+from judged.gates.result import GateReport, GateSummary
 from judged.io.write import write_judgments, write_run
 from judged.report.gate_summaries import render_junit, render_markdown, render_text
 
@@ -60,9 +60,9 @@ def test_the_verdict_says_how_many_and_what_that_does(tmp_path: Path) -> None:
     texts = [
         report.text,
         str(report),
-        render_text([report], display),
-        render_markdown([report], display),
-        render_junit([report], inconclusive_passes=False),
+        render_text(GateSummary((report,)), display),
+        render_markdown(GateSummary((report,)), display),
+        render_junit(GateSummary((report,)), inconclusive_passes=False),
         report._repr_html_(),
     ]
 

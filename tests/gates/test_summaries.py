@@ -8,14 +8,12 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from judged.blocks import Display
-from judged.gates.result import Delta, GateReport, MeasureGate, RefusedGate, find_worst
+from judged.gates.result import Delta, GateReport, GateSummary, MeasureGate, RefusedGate, find_worst
 from judged.report.gate_summaries import (
     LIMIT,
-    find_outcome,
     render_junit,
     render_markdown,
     render_text,
-    to_document,
 )
 from judged.stats.margin import margin_test
 
@@ -53,9 +51,10 @@ GATES = (
 )
 def test_the_outcome_of_several_gates_is_the_worst(gates: list[GateReport], verdict: str) -> None:
     """An error, a fail, an inconclusive one, a pass: in this order."""
-    assert find_outcome(gates) == verdict
-    assert to_document(gates, exit_code=0)["verdict"] == verdict
-    assert render_text(gates, Display()).startswith(f"Verdict: {verdict} (")
+    summary = GateSummary(tuple(gates))
+
+    assert (summary.verdict, summary.summary()["verdict"]) == (verdict, verdict)
+    assert render_text(summary, Display()).startswith(f"Verdict: {verdict} (")
 
 
 def test_no_verdicts_are_a_pass() -> None:
@@ -72,7 +71,7 @@ def test_no_verdicts_are_a_pass() -> None:
 )
 def test_xml_has_a_test_for_each_measure(lenient: bool, tags: list[str]) -> None:
     """An inconclusive one is skipped where it is let through, and a failure of that type where it is not."""
-    root = ET.fromstring(render_junit(GATES, inconclusive_passes=lenient))  # noqa: S314
+    root = ET.fromstring(render_junit(GateSummary(GATES), inconclusive_passes=lenient))  # noqa: S314
     cases = [case for suite in root for case in suite]
 
     assert [suite.get("name") for suite in root] == ["nightly", "weekly"]
@@ -85,7 +84,7 @@ def test_xml_has_a_test_for_each_measure(lenient: bool, tags: list[str]) -> None
 
 def test_markdown_puts_the_gravest_first() -> None:
     """Title, error, table, then the paragraphs."""
-    text = render_markdown(GATES, Display())
+    text = render_markdown(GateSummary(GATES), Display())
     title, error, table, *why = text.split("\n\n")
 
     assert title == "## 💥 error: 2 gates"
@@ -106,7 +105,7 @@ def test_markdown_puts_the_gravest_first() -> None:
 
 def test_text_in_names_means_nothing_in_markdown() -> None:
     """Neither markup nor lines of its own."""
-    text = render_markdown([gate(measured(PASSED), name="<b>*x*\n# y|z")], Display())
+    text = render_markdown(GateSummary((gate(measured(PASSED), name="<b>*x*\n# y|z"),)), Display())
 
     assert text.splitlines()[0] == "## ✅ pass: \\<b\\>\\*x\\*\\\\n\\# y\\|z"
 
@@ -116,9 +115,8 @@ def test_markdown_stays_below_a_megabyte_whatever_it_is_given(gates: int) -> Non
     """A hundred thousand queries with long ids, thousands of gates, endless names."""
     queries = tuple(f"{'x' * 500}{number}" for number in range(100_000 if gates == 1 else 3))
     result = replace(measured(FAILED, name="AP" * 300, queries=queries), hurt=((queries[0], -0.5),) * 5)
-    text = render_markdown(
-        [gate(result, name=f"gate {'y' * 2000} {number}") for number in range(gates)], Display()
-    )
+    several = tuple(gate(result, name=f"gate {'y' * 2000} {number}") for number in range(gates))
+    text = render_markdown(GateSummary(several), Display())
 
     assert len(text.encode()) <= LIMIT
     assert text.startswith("## ❌ fail: ")
@@ -128,7 +126,9 @@ def test_markdown_stays_below_a_megabyte_whatever_it_is_given(gates: int) -> Non
 def test_what_does_not_fit_is_counted() -> None:
     """Paragraphs are left out from the last, which is the least grave."""
     long = measured(FAILED, name="AP" * 3000)
-    text = render_markdown([gate(long, name=str(number)) for number in range(400)], Display())
+    text = render_markdown(
+        GateSummary(tuple(gate(long, name=str(number)) for number in range(400))), Display()
+    )
 
     assert len(text.encode()) <= LIMIT
     assert text.rstrip().endswith("left out to stay below a megabyte.")

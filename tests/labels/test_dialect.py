@@ -64,7 +64,7 @@ def test_a_schema_that_is_taken_but_not_kept_to_is_read_as_text(serve: Serve, la
     """Some servers accept a schema and answer in prose."""
     labelling = label_run(serve(lambda _: completion("It is good. Final score: 3")))
 
-    assert {row["grade"] for row in labelling.rows} == {3}
+    assert {row["grade"] for row in labelling.labelled} == {3}
 
 
 @pytest.mark.parametrize(

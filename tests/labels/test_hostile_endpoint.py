@@ -155,7 +155,7 @@ def test_an_error_in_the_display_loses_no_answer(serve: Serve) -> None:
             on_stop=kept.append,
         )
 
-    assert len(kept[0].rows) == 2
+    assert len(kept[0].labelled) == 2
 
 
 @pytest.mark.parametrize(

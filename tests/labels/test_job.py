@@ -26,7 +26,7 @@ from labels.server import Request, Response, completion, graded, refusing
 
 def grades(labelling: Labelling) -> dict[str, int]:
     """Return the grade of every document."""
-    return {str(row["document"]): int(row["grade"]) for row in labelling.rows}
+    return {str(row["document"]): int(row["grade"]) for row in labelling.labelled}
 
 
 def first_times(count: int, response: Response) -> Callable[[Request], Response]:
@@ -160,7 +160,7 @@ def test_an_endpoint_that_is_lost_on_the_way_stops_the_job(serve: Serve, label_r
     server = serve(lambda request: graded(request) if request.number <= 5 else refusing(500, "gone"))
     labelling = label_run(server, number=40, attempts=1, concurrency=1)
 
-    assert len(labelling.rows) == 5
+    assert len(labelling.labelled) == 5
     assert len(labelling.failures) == 10
     assert labelling.stopped == "the endpoint no longer answers (status 500: gone)"
     assert not labelling.complete
@@ -267,7 +267,7 @@ def test_equal_content_is_asked_about_once(serve: Serve, label_run: LabelRun) ->
     labelling = label_run(server, documents=dict.fromkeys(["d0", "d1", "d2", "d3", "d4"], "worth 3"))
 
     assert set(grades(labelling).values()) == {3}
-    assert len(labelling.rows) == 5
+    assert len(labelling.labelled) == 5
     assert len(server.requests) == 1
 
 
@@ -405,8 +405,8 @@ def test_the_budget_is_never_passed(serve: Serve, label_run: LabelRun, tmp_path:
     labelling = label_run(server, number=40, **terms)
 
     assert labelling.stopped == "the budget is reached"
-    assert 4 <= len(labelling.rows) <= 9
-    assert labelling.spent == pytest.approx(1.07 * len(labelling.rows))
+    assert 4 <= len(labelling.labelled) <= 9
+    assert labelling.spent == pytest.approx(1.07 * len(labelling.labelled))
     assert labelling.spent <= 10
     assert not labelling.failures
 
@@ -474,7 +474,7 @@ def test_labels_record_how_probable_legal_grades_were(serve: Serve, tmp_path: Pa
     labelling = label_pool(pool, Labeller("m", logprobs=True), Endpoint(server.address), cache=tmp_path / "c")
 
     assert server.requests[0].body["logprobs"] is True
-    assert labelling.rows[0]["mass"] == pytest.approx(0.15, abs=1e-4)
+    assert labelling.labelled[0]["mass"] == pytest.approx(0.15, abs=1e-4)
     assert any("1 of 1 grades had less than half" in note.message for note in labelling.notes)
 
 
@@ -536,7 +536,7 @@ def test_a_model_by_name_is_a_labeller_with_defaults(serve: Serve, monkeypatch: 
     monkeypatch.setenv("OPENAI_BASE_URL", serve().address)
     labelling = label_results({"q": ["d"]}, queries={"q": "?"}, documents={"d": "worth 3"}, model="small")
 
-    assert [row["grade"] for row in labelling.rows] == [3]
+    assert [row["grade"] for row in labelling.labelled] == [3]
     assert labelling.labeller == "small relevance/1"
     assert labelling.provenance.settings["max_tokens"] == 512
 

@@ -80,17 +80,17 @@ def test_a_real_model_labels_under_a_schema_and_never_twice(address: str, tmp_pa
 
     assert first.complete
     assert not first.failures
-    assert {row["grade"] for row in first.rows} <= set(range(5))
+    assert {row["grade"] for row in first.labelled} <= set(range(5))
     assert first.tokens_in > 4 * 200  # the prompt alone is longer
     assert 0 < first.tokens_out <= 4 * 64
     assert not any("json_schema" in note.message for note in first.notes)
-    assert all(0 <= row["mass"] <= 1.000001 for row in first.rows)
-    assert (second.asked, second.rows) == (0, first.rows)
+    assert all(0 <= row["mass"] <= 1.000001 for row in first.labelled)
+    assert (second.asked, second.labelled) == (0, first.labelled)
 
 
 def test_a_real_model_left_to_itself_gives_a_grade_or_a_counted_failure(address: str, tmp_path: Path) -> None:
     """Without any structure, whatever it says becomes one of both; nothing is lost."""
     labelling = labelled(address, tmp_path / "cache", structure="text", max_tokens=64)
 
-    assert len(labelling.rows) + len(labelling.failures) == len(PAIRS)
+    assert len(labelling.labelled) + len(labelling.failures) == len(PAIRS)
     assert all(failure["answer"] is not None for failure in labelling.failures)

@@ -29,7 +29,7 @@ from judged.report.page import make_policy, read_script, render_report
 from judged.report.pages import PAGES, list_pages
 from judged.report.subject import make_subjects
 from judged.report.vega import load_chart_runtime
-from judged.result import RESULTS
+from judged.result import RESULTS, Result
 from support.report_results import HOSTILE, make_all, make_comparison, make_runs, make_sessions
 
 
@@ -173,10 +173,7 @@ def test_every_kind_of_result_has_a_page() -> None:
     """Each kind has pages of its own or the page for any result, and provenance beside."""
     results, data = make_all()
     subjects = make_subjects(results, inputs=(data["qrels"], data["runs"]))
-    pages = {
-        subject.result.kind: [page.id for page in list_pages() if page.applies(subject)]
-        for subject in subjects
-    }
+    pages = {subject.result.kind: [page.id for page in list_pages(subject)] for subject in subjects}
 
     assert pages == {
         "comparison": ["leaderboard", "queries", "query", "curves", "provenance"],
@@ -191,10 +188,12 @@ def test_every_kind_of_result_has_a_page() -> None:
 
 
 def test_a_kind_that_is_added_later_gets_the_page_for_any_result() -> None:
-    """Every registered kind is known to a page, or falls to the one that shows blocks."""
-    from judged.report.pages.result import OWN
+    """Every registered kind names its pages, or falls to the one that shows blocks."""
+    falling = {kind for kind in RESULTS if RESULTS[kind].pages == ("result",)}
 
-    assert {kind for kind in RESULTS if kind not in OWN} >= {"explanation", "difference", "published", "lint"}
+    assert Result.pages == ("result",)
+    assert falling >= {"explanation", "difference", "published", "lint"}
+    assert all(name in PAGES for kind in RESULTS for name in RESULTS[kind].pages)
 
 
 def test_several_results_are_one_file_with_a_title_each() -> None:

@@ -114,7 +114,7 @@ def explanations(path: Path) -> None:
     assert_type(judged.explain(path, path, "AP", query="q1"), judged.Explanation)
     assert_type(judged.explain_difference(path, path, "AP", against="ranx"), Difference)
     assert_type(judged.explain_published(path, path, "AP", "0.75"), Published)
-    assert_type(judged.explain(path, path, "AP", query="q1").rows, list[dict[str, Any]])
+    assert_type(judged.explain(path, path, "AP", query="q1").rows(), list[dict[str, Any]])
 
 
 def statistics(table: list[list[float]]) -> None:

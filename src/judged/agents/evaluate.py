@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from types import NoneType
 from typing import Any, TypedDict, Unpack
 
 from judged.agents.dedup.rules import Rules, Unit
 from judged.agents.family import SESSION, SessionOptions
 from judged.agents.protocol import DEFAULT_MEASURES, Conflict, SessionProtocol, Unlabelled
 from judged.agents.traces import TurnChoice
+from judged.errors import check_kind
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.scoring.evaluate import evaluate_with
@@ -58,6 +61,9 @@ def evaluate_sessions(
     for name in options.keys() - SessionArguments.__annotations__.keys():
         msg = f"evaluate_sessions() got an unexpected keyword argument {name!r}"
         raise TypeError(msg)
+    check_kind("protocol", protocol, (SessionProtocol, NoneType), "a `SessionProtocol`, or None")
+    check_kind("rules", options.get("rules"), (Rules, NoneType), "`Rules`, or None")
+    check_kind("conversations", options.get("conversations", ()), Iterable, "names of conversations")
     conventions = {name: options.pop(name, None) for name in Conventions.__annotations__}
     return evaluate_with(
         SESSION,

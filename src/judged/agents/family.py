@@ -263,8 +263,9 @@ def align_sessions(
     **options: Unpack[SessionOptions],
 ) -> SessionAlignment:
     """Read sessions from traces, find duplicates, and look up gains; only counts and gains are kept in memory."""
-    chosen, lenient = frozenset(options.get("conversations", ())), options.get("lenient", False)
-    explain, searches = options.get("explain", False), options.get("searches", False)
+    chosen = frozenset(map(str, options.get("conversations", ())))
+    lenient, explain = options.get("lenient", False), options.get("explain", False)
+    searches = options.get("searches", False)
     human, progress = options.get("human"), options.get("progress")
     index = None if labels is None else LabelIndex(labels, protocol.rules)
     keep = "all" if human is not None else _choose_keep(reference, measures)

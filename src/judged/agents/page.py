@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from judged.agents.analysis import (
     Curve,
@@ -15,7 +15,6 @@ from judged.agents.analysis import (
     session_totals,
     use,
 )
-from judged.agents.result import SessionReport
 from judged.agents.tables import Hit
 from judged.agents.timeline import SOURCES, Timeline, count_redundancy, make_timelines
 from judged.comparison.blocks import find_pareto_optimal
@@ -26,6 +25,7 @@ from judged.report.pages import Page, PageData
 from judged.scoring.evaluation import Evaluation
 
 if TYPE_CHECKING:
+    from judged.agents.result import SessionReport
     from judged.report.subject import Subject
 
 ALWAYS = ("CG@last", "SRE@last")
@@ -42,8 +42,7 @@ LONGEST = 200
 
 def make_data(subject: Subject) -> PageData:
     """Return means, curves and counts; sessions and costs as blocks."""
-    report = subject.result
-    assert isinstance(report, SessionReport)  # noqa: S101 - `applies` says so
+    report = cast("SessionReport", subject.result)
     evaluation, systems = report.evaluation, report.evaluation.systems
     labelled = bool(session_totals(evaluation).labelled)
     head = {
@@ -211,10 +210,4 @@ def _cut(text: str | None, longest: int = LONGEST) -> str | None:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-PAGE = Page(
-    "sessions",
-    "Agentic search",
-    lambda subject: isinstance(subject.result, SessionReport),
-    make_data,
-    place=40,
-)
+PAGE = Page("sessions", "Agentic search", make_data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import isnan
-from typing import Any, ClassVar, TypeAlias, get_type_hints
+from typing import Any, ClassVar, TypeAlias
 
 import pyarrow as pa
 
@@ -48,7 +48,7 @@ from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.result import Provenance, Result, tabulate
 from judged.scoring.evaluation import Evaluation
-from judged.state import TAG, from_state, to_state
+from judged.scoring.evaluations import Evaluations
 from judged.stats.intervals import Interval
 from judged.wording import counted
 
@@ -68,6 +68,7 @@ class SessionReport(Result):
 
     kind: ClassVar[str] = "sessions"
     detail: ClassVar[str] = "sessions"
+    pages: ClassVar[tuple[str, ...]] = (*Evaluation.pages, "sessions", "gate")
 
     evaluation: Evaluation
     provenance: Provenance
@@ -122,6 +123,10 @@ class SessionReport(Result):
         found = {name: tabulate(list(rows)) for name, rows in asked.items()}
         return {name: table for name, table in found.items() if table.num_rows or name == "means"}
 
+    def leaderboard(self) -> Evaluations:
+        """Return the evaluation of each system."""
+        return Evaluations(dict(self.evaluation.systems))
+
     def summary(self) -> Mapping[str, Any]:
         """Return the verdicts of the gates, if there are any."""
         return {"gates": [gate.to_dict() for gate in self.gates]} if self.gates else {}
@@ -156,22 +161,20 @@ class SessionReport(Result):
         if display.notes and self.notes:
             yield Notes(self.notes)
 
-    def to_state(self) -> dict[str, object]:
-        """Return what a saved report consists of: its fields, and the counts and gains that its numbers come from."""
-        own = {item.name: to_state(getattr(self, item.name)) for item in fields(self)}
+    def to_saved(self) -> SavedSessionReport:
+        """Return what is saved: the report, and the counts and gains that its numbers come from."""
         alignment = align_of(self.evaluation)
         said = tuple(decision.in_words() for decision in alignment.decisions)
-        return {TAG: type(self).__name__, **own, "alignment": to_state(replace(alignment, decisions=said))}
+        own = {item.name: getattr(self, item.name) for item in fields(self)}
+        return SavedSessionReport(**own, alignment=replace(alignment, decisions=said))
 
-    @classmethod
-    def from_state(cls, data: Mapping[str, object]) -> SessionReport:
-        """Return the report that `to_state` described."""
-        hints = get_type_hints(cls)
-        saved = [item.name for item in fields(cls) if item.name in data]
-        own = {name: from_state(data[name], hints[name]) for name in saved}
-        alignment = from_state(data["alignment"], SessionAlignment)
-        evaluation = replace(own["evaluation"], alignments={alignment.protocol: alignment})
-        return cls(**{**own, "evaluation": evaluation})
+    @staticmethod
+    def from_saved(saved: SavedSessionReport) -> SessionReport:
+        """Return the report that was saved."""
+        alignment = saved.alignment
+        own = {item.name: getattr(saved, item.name) for item in fields(SessionReport)}
+        evaluation = replace(saved.evaluation, alignments={alignment.protocol: alignment})
+        return SessionReport(**{**own, "evaluation": evaluation})
 
     @property
     def _redundancy(self) -> list[Redundancy]:
@@ -186,6 +189,15 @@ class SessionReport(Result):
                 yield _stopping_table(name, stops)
         for section in self.sections.values():
             yield from section.tables()
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SavedSessionReport(SessionReport):
+    """A report as it is saved."""
+
+    alignment: SessionAlignment
+    from_saved: ClassVar[None] = None  # type: ignore[assignment]  # saved by its fields
+    to_saved: ClassVar[None] = None  # type: ignore[assignment]
 
 
 def _means_table(systems: Mapping[str, Evaluation], *, digits: int, title: str | None) -> Table:

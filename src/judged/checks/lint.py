@@ -65,7 +65,7 @@ def lint(
     `progress` is called with the number of files that were read, and of all.
 
     >>> report = lint(b"q1 0 d1 1\nq1 0 d1 2\n", b"q1 Q0 d1 1 0.5 t\n")
-    >>> [(finding.code, str(finding.problems[0])) for _, finding in report]
+    >>> [(finding.code, str(finding.problems[0])) for _, finding in report.findings]
     [('conflicting-grades', 'judgments:2: document `d1` of query `q1` has grade 2, and 1 at judgments:1')]
     """
     sources = _list_sources(runs)

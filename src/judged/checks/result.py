@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import TYPE_CHECKING, ClassVar
@@ -74,14 +74,15 @@ class LintReport(Result):
     provenance: Provenance = field(default_factory=Provenance, compare=False)
     notes: tuple[Note, ...] = ()
 
-    def __iter__(self) -> Iterator[tuple[FileReport, Finding]]:
-        """Iterate over every finding with its file."""
-        return ((file, finding) for file in self.files for finding in file.findings)
+    @property
+    def findings(self) -> list[tuple[FileReport, Finding]]:
+        """Every finding with its file."""
+        return [(file, finding) for file in self.files for finding in file.findings]
 
     def count(self, code: str) -> int:
         """Return how often a kind was found, over all files."""
         kind = list_kinds()[code]
-        return sum(finding.count for _, finding in self if finding.code == kind.code)
+        return sum(finding.count for _, finding in self.findings if finding.code == kind.code)
 
     @property
     def errors(self) -> int:
@@ -115,7 +116,7 @@ class LintReport(Result):
                 "explanation": finding.kind.explanation,
                 "hint": finding.hint,
             }
-            for file, finding in self
+            for file, finding in self.findings
         ]
         places: list[dict[str, Value]] = [
             {
@@ -125,7 +126,7 @@ class LintReport(Result):
                 "row": problem.place.row,
                 "message": problem.message,
             }
-            for _, finding in self
+            for _, finding in self.findings
             for problem in finding.problems
         ]
         files: list[dict[str, Value]] = [
@@ -140,17 +141,17 @@ class LintReport(Result):
             return
         rows = tuple(
             (file.file, finding.severity, finding.code, finding.count, finding.kind.counted)
-            for file, finding in self
+            for file, finding in self.findings
         )
         yield Table(("file", "severity", "kind", "count", "of"), rows)
         places = tuple(
             (finding.code, str(problem.place), problem.message)
-            for _, finding in self
+            for _, finding in self.findings
             for problem in finding.problems
         )
         yield Table(("kind", "place", "problem"), places)
-        explained = {finding.code: finding.kind for _, finding in self}
-        hints = {finding.hint: finding for _, finding in self if finding.hint is not None}
+        explained = {finding.code: finding.kind for _, finding in self.findings}
+        hints = {finding.hint: finding for _, finding in self.findings if finding.hint is not None}
         yield Notes(
             (
                 *(
@@ -162,7 +163,7 @@ class LintReport(Result):
         )
 
     def _count_severity(self, severity: Severity) -> int:
-        return sum(finding.count for _, finding in self if finding.severity == severity)
+        return sum(finding.count for _, finding in self.findings if finding.severity == severity)
 
 
 class Findings:

@@ -143,7 +143,10 @@ def command(
         check_picture_path(path)
     attributes = read_attributes(options.slices) if options.slices else None
     samples = read_timings(options.timings) if options.timings else None
-    evaluations = evaluate_runs(qrels, named, options, profile.to_profile(), quiet=output.quiet)
+    report = any(path.suffix.lower() == ".html" for path in output.paths)
+    evaluations = evaluate_runs(
+        qrels, named, options, profile.to_profile(), quiet=output.quiet, keep_inputs=report
+    )
     compared = compare(
         list(evaluations.values()),
         baseline=options.baselines,
@@ -175,7 +178,13 @@ def _check_names(names: list[str], baselines: Sequence[str]) -> None:
 
 
 def evaluate_runs(
-    qrels: str, runs: list[Input], options: CompareOptions, profile: Profile, *, quiet: bool
+    qrels: str,
+    runs: list[Input],
+    options: CompareOptions,
+    profile: Profile,
+    *,
+    quiet: bool,
+    keep_inputs: bool = False,
 ) -> Evaluations:
     """Score every run."""
     from judged.cli.progress import Progress
@@ -188,4 +197,5 @@ def evaluate_runs(
         protocol=profile,
         threads=options.threads,
         progress=lambda name: Progress(f"Scoring {name}", enabled=not quiet),
+        keep_inputs=keep_inputs,
     )

@@ -46,9 +46,8 @@ from judged.store.files import write_file
 if TYPE_CHECKING:
     from judged.blocks import Display
     from judged.cli.configuration import Gate
-    from judged.gates.result import GateReport
+    from judged.gates.result import Gated, GateReport, GateSummary
     from judged.profiles.profile import Profile
-    from judged.report.gate_summaries import Gated
 
 FORMATS = ("table", "markdown", "junit", "json")
 DEFAULT_MEASURES = ("nDCG@10",)
@@ -174,6 +173,7 @@ def command(
     3 inconclusive unless --inconclusive says otherwise.
     """
     from judged.blocks import Display
+    from judged.gates.result import GateSummary
 
     formats = {path: check_extension(path, GATE_EXTENSIONS) for path in output.paths}
     refuse_inputs(output.paths)
@@ -187,14 +187,14 @@ def command(
         gates = [_record(gate, options.history) for gate in gates]
     given = (options.inconclusive, code_of_file, INCONCLUSIVE)
     inconclusive = next(code for code in given if code is not None)
-    render = _make_renderer(gates, inconclusive, perf_counter() - started)
+    summary = GateSummary(tuple(gates), exit_code(gates, inconclusive))
+    render = _make_renderer(summary, passes=inconclusive == 0, seconds=perf_counter() - started)
     display = Display(digits=output.digits, texts=read_query_texts(options.texts))
     for path, kind in formats.items():
         write_file(path, render(kind, display))
-    _print_result(gates, render(output.format, to_screen(display)), output, display.texts)
-    code = exit_code(gates, inconclusive)
-    if code:
-        raise click.exceptions.Exit(code)
+    _print_result(summary.gates, render(output.format, to_screen(display)), output, display.texts)
+    if summary.exit_code:
+        raise click.exceptions.Exit(summary.exit_code)
 
 
 def _run_file(config: Path, output: OutputOptions) -> tuple[list[Gated], int | None]:
@@ -274,59 +274,49 @@ def _check_config_alone(context: click.Context) -> None:
 
 def exit_code(gates: Sequence[Gated], inconclusive: int) -> int:
     """Return the exit code of the verdict of all gates."""
-    from judged.report.gate_summaries import find_outcome
+    from judged.gates.result import GateSummary
 
-    return {"pass": 0, "fail": REGRESSION, "error": FAULTY, "inconclusive": inconclusive}[find_outcome(gates)]
+    codes = {"pass": 0, "fail": REGRESSION, "error": FAULTY, "inconclusive": inconclusive}
+    return codes[GateSummary(tuple(gates)).verdict]
 
 
-def _make_renderer(
-    gates: Sequence[Gated], inconclusive: int, seconds: float
-) -> Callable[[str, Display], str]:
-    """Return the function that renders the gates in a format."""
-    from judged import __version__
-    from judged.report.data import to_json
-    from judged.report.gate_summaries import render_junit, render_markdown, render_text, to_document
+def _make_renderer(summary: GateSummary, *, passes: bool, seconds: float) -> Callable[[str, Display], str]:
+    """Return the function that renders the gates in a format; `passes`: whether an inconclusive one does."""
+    from judged.report.gate_summaries import render_junit, render_markdown, render_text
 
     def render(kind: str, display: Display) -> str:
         if kind == "json":
-            code = exit_code(gates, inconclusive)
-            return to_json({"judged": __version__, **to_document(gates, exit_code=code)})
+            return summary.to_json()
         if kind == "html":
-            return _render_report(gates, display)
+            return _render_report(summary, display)
         if kind == "junit":
-            return render_junit(gates, inconclusive_passes=inconclusive == 0, seconds=seconds)
+            return render_junit(summary, inconclusive_passes=passes, seconds=seconds)
         render_blocks = render_markdown if kind == "markdown" else render_text
-        return render_blocks(gates, display)
+        return render_blocks(summary, display)
 
     return render
 
 
-def _render_report(gates: Sequence[Gated], display: Display) -> str:
+def _render_report(summary: GateSummary, display: Display) -> str:
     """Return the report of all gates; those that could not be decided are warnings of the first."""
     from judged.cli.output import describe_command
-    from judged.gates.result import GateReport, RefusedGate
-    from judged.problem import Note
     from judged.report.page import render_report
 
-    reports = [gate for gate in gates if isinstance(gate, GateReport)]
-    refused = [gate for gate in gates if isinstance(gate, RefusedGate)]
+    reports = summary.gates
     if not reports:
-        msg = f"no gate could be decided, so there is no report: {refused[0].message.splitlines()[0]}"
+        msg = f"no gate could be decided, so there is no report: {summary.refused[0].message.splitlines()[0]}"
         raise click.UsageError(msg)
-    notes = [
-        Note("refused-gate", "warning", f"{gate.name} could not be decided: {gate.message}")
-        for gate in refused
-    ]
-    first = replace(reports[0], notes=(*notes, *reports[0].notes))
+    refused = [note for note in summary.notes if note.code == "refused-gate"]
+    first = replace(reports[0], notes=(*refused, *reports[0].notes))
     return render_report([first, *reports[1:]], queries=display.texts or None, command=describe_command())
 
 
-def _print_result(gates: Sequence[Gated], text: str, output: OutputOptions, texts: Mapping[str, str]) -> None:
+def _print_result(
+    reports: Sequence[GateReport], text: str, output: OutputOptions, texts: Mapping[str, str]
+) -> None:
     """Print the rendered gates, their protocols and notes; what puts all numbers in doubt comes first."""
-    from judged.gates.result import GateReport
     from judged.problem import split_doubts
 
-    reports = [gate for gate in gates if isinstance(gate, GateReport)]
     notes = (
         note
         for report in reports

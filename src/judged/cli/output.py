@@ -17,6 +17,7 @@ from judged.cli.command import TABLES, Declared, flag, option
 from judged.cli.inputs import refuse_inputs
 from judged.errors import UnknownName
 from judged.report.draw import PICTURES
+from judged.result import EXTENSIONS
 from judged.wording import to_message
 
 if TYPE_CHECKING:
@@ -25,18 +26,6 @@ if TYPE_CHECKING:
     from judged.result import ProtocolRecord, Result
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "parquet")
-EXTENSIONS = {
-    ".txt": "table",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".parquet": "parquet",
-    ".html": "html",
-}
 
 
 GATE_EXTENSIONS = {".txt": "table", ".md": "markdown", ".xml": "junit", ".json": "json", ".html": "html"}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from judged._arguments import to_list, worded
 from judged.comparison.answer import Answer, find_answer
 from judged.comparison.blocks import is_shown
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
@@ -30,7 +29,7 @@ from judged.comparison.systems import (
     read_systems,
     to_system,
 )
-from judged.errors import BadMeasure, BadSample, UnknownName
+from judged.errors import BadMeasure, BadSample, UnknownName, check_kind
 from judged.io.read import read_timings
 from judged.measures.parse import parse_measures
 from judged.problem import NAMED, Note, merge_notes
@@ -38,6 +37,7 @@ from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.result import Provenance, Result
 from judged.scoring.evaluate import Runs, evaluate, evaluate_many
+from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Measures
 from judged.stats.intervals import Interval
 from judged.stats.randomisation import all_pairs
@@ -49,7 +49,6 @@ LATENCIES = ("Latency", "Latency(p=50)", "Latency(p=95)", "Latency(p=99)")
 """The measures of timings, in the order of the fields of `Latency`."""
 
 
-@worded
 def compare(
     qrels: TruthLike | ScoresLike | Sequence[ScoresLike] | Mapping[str, ScoresLike],
     runs: Runs | None = None,
@@ -102,22 +101,31 @@ def compare(
             cast("TruthLike", qrels), runs, measures, protocol=protocol, threads=threads
         )
         systems = [to_system(evaluation) for evaluation in evaluations.values()]
-    whole = _compare_systems(systems, tuple(to_list(baseline or ())), settings)
+    whole = _compare_systems(systems, _list_names("baseline", baseline or ()), settings)
     whole = replace(whole, notes=(*whole.notes, *pairing))
     if attributes is not None:
         whole = _add_slices(whole, attributes)
     if samples is not None:
         whole = _add_latencies(whole, samples)
-    return whole.with_extra_tests(*to_list(also), rope=rope)
+    return whole.with_extra_tests(*_list_names("also", also), rope=rope)
 
 
-@worded
+def _list_names(argument: str, names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return names as a tuple; a text is one name, not its letters."""
+    check_kind(argument, names, Iterable, "a name, or several")
+    listed = (names,) if isinstance(names, str) else tuple(names)
+    for name in listed:
+        check_kind(argument, name, str, "a name, or several")
+    return listed
+
+
 def compare_results(results: Mapping[str, Result], **settings: Any) -> Comparison:
     """Compare the systems of several results, such as those saved on different days, in the measures they share.
 
     `results` has a name for each; systems of the same name carry that of their result too. `settings` are test,
     correction, level, resamples and seed, as `compare` takes them.
     """
+    check_kind("results", results, Mapping, "results by name")
     found = [(name, system) for name, result in results.items() for system in list_systems(result)]
     empty = [name for name in results if name not in {name for name, _ in found}]
     if empty:
@@ -166,12 +174,22 @@ def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], sett
         whole,
         unit=unit,
         provenance=provenance,
+        scored=_list_evaluations(systems),
         notes=(
             *merge_notes({system.name: system.notes for system in systems}),
             *_note_display(whole),
             *left_out,
         ),
     )
+
+
+def _list_evaluations(systems: Sequence[System]) -> tuple[Evaluation, ...]:
+    """Return the evaluation of each system under its name; none if one has none."""
+    known = [(system.name, system.evaluation) for system in systems]
+    found = [
+        one if one.system == name else replace(one, system=name) for name, one in known if one is not None
+    ]
+    return tuple(found) if len(found) == len(known) else ()
 
 
 def _find_answers(whole: Comparison) -> tuple[Answer, ...]:

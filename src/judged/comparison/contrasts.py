@@ -48,6 +48,11 @@ class PairedScores:
     """Whether the measure's values can only be 0 and 1."""
     family: str = "ranked"
 
+    def __post_init__(self) -> None:
+        if self.values.shape != (len(self.queries), len(self.systems)):
+            msg = f"{self.measure}: values are {self.values.shape}, expected a row for each query, a column for each system"
+            raise ValueError(msg)
+
     @property
     def has_direction(self) -> bool:
         """Whether higher or lower values are better; a count describes, and nothing wins by it."""

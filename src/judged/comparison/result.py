@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from string import ascii_lowercase
@@ -21,6 +21,7 @@ from judged.comparison.slices import Interaction
 from judged.errors import UnknownName
 from judged.problem import Note
 from judged.result import LazyTables, Provenance, Result, tabulate
+from judged.scoring.evaluation import Evaluation
 from judged.stats.effects import queries_needed
 from judged.stats.outcome import Cell, Undefined
 from judged.stats.randomisation import EXACT_UP_TO
@@ -61,6 +62,8 @@ class Comparison(Result):
     """Several systems on the same queries: means, differences, and how certain both are."""
 
     kind: ClassVar[str] = "comparison"
+    detail_by_query: ClassVar[bool] = True
+    pages: ClassVar[tuple[str, ...]] = Evaluation.pages
 
     systems: tuple[str, ...]
     baselines: tuple[str, ...]
@@ -84,6 +87,17 @@ class Comparison(Result):
     """For each measure with a direction, the best system and what these queries cannot tell apart."""
     order: tuple[str, ...] = ()
     """The systems as tables list them; empty: the best in the first measure first."""
+    scored: tuple[Evaluation, ...] = field(default=(), metadata={"saved": False})
+    """The evaluations that were compared; none in a comparison that was loaded, or made of other scores."""
+
+    @property
+    def comparison(self) -> Comparison:
+        """Itself."""
+        return self
+
+    def evaluations(self) -> Sequence[Evaluation]:
+        """Return the evaluations that were compared, if they are known."""
+        return self.scored
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -107,10 +121,6 @@ class Comparison(Result):
             names = join_words(self.measures if measure is None else [self._find_measure(measure)])
             return f"Neither more nor less of {names} is better, so no system is best."
         return answer.describe(digits=digits, unit=self.unit)
-
-    def __iter__(self) -> Iterator[Contrast]:
-        """Iterate over the contrasts: measures in their order, and in each every pair that was compared."""
-        return iter(self.contrasts)
 
     def mean(self, system: str, measure: object = None) -> Mean:
         """Return the mean of one system, with its interval."""
@@ -276,7 +286,7 @@ class Comparison(Result):
             "method": self.method,
         }
 
-    def rows(self, table: str) -> list[dict[str, Value]]:
+    def list_rows(self, table: str) -> list[dict[str, Value]]:
         """Return the rows of the means or of the differences, without those of slices."""
         if table == "means":
             return [mean.to_dict() for mean in self.means]
@@ -284,9 +294,9 @@ class Comparison(Result):
         return [{**contrast.to_dict(), **method} for contrast in self.contrasts]
 
     def _build_with_slices(self, table: str) -> pa.Table:
-        rows = self.rows(table)
+        rows = self.list_rows(table)
         for (attribute, value), part in self.slices.items():
-            rows += [{**row, "attribute": attribute, "slice": value} for row in part.rows(table)]
+            rows += [{**row, "attribute": attribute, "slice": value} for row in part.list_rows(table)]
         return tabulate(rows)
 
     def _build_latency(self) -> pa.Table:

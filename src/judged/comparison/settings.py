@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from numbers import Integral, Real
+from types import NoneType
 from typing import Any
 
-from judged.errors import BadSample, UnknownName
+from judged.errors import BadSample, UnknownName, check_kind
 
 TESTS = {
     "randomisation": "sign-flip randomisation",
@@ -108,6 +110,11 @@ def choose_settings(
     seed: int = 0,
 ) -> Settings:
     """Return the settings, checked; the default correction is maxT for randomisation, and Holm for other tests."""
+    check_kind("test", test, str, "the name of a test")
+    check_kind("correction", correction, (str, NoneType), "the name of a correction, or None")
+    check_kind("level", level, Real, "a number")
+    check_kind("resamples", resamples, Integral, "a whole number")
+    check_kind("seed", seed, Integral, "a whole number")
     if test not in TESTS:
         raise UnknownName("test", test, list(TESTS))
     if correction is not None and correction not in CORRECTIONS:

@@ -19,7 +19,7 @@ from judged.io.table import Table, read_table
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
-from judged.result import InputFile, ProtocolRecord, Provenance, Result, find_kind, load
+from judged.result import InputFile, ProtocolRecord, Provenance, Result, find_kind, load, refuse_damage
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import FAMILIES, Measures, Pair
 from judged.tables.schema import SCORES
@@ -51,6 +51,8 @@ class System:
     family: str = "ranked"
     saved: bool = False
     """Whether the values were made before, not in this call."""
+    evaluation: Evaluation | None = None
+    """What the values were taken from, if it was an evaluation."""
 
     def __getitem__(self, measure: str) -> Mapping[str, float]:
         if measure not in self.values:
@@ -88,19 +90,25 @@ def to_system(scored: Evaluation | Scores) -> System:
     }
     if isinstance(scored, Scores):
         return System(scores.run, values, unit=scores.unit, saved=True)
-    notes = scored.notes
     return System(
-        scored.system, values, scored.measures, scores.unit, scored.provenance, notes, scored.family
+        scored.system,
+        values,
+        scored.measures,
+        scores.unit,
+        scored.provenance,
+        scored.notes,
+        scored.family,
+        evaluation=scored,
     )
 
 
 def list_systems(result: Result) -> list[System]:
     """Return the systems whose values a result holds for every query; empty if it holds none."""
-    from judged.comparison.result import Comparison
-
-    if isinstance(result, Comparison):
-        return [_select_system(result, name) for name in result.systems]
-    return [to_system(one) for one in result.evaluations() if isinstance(one, Evaluation)]
+    comparison: Comparison | None = result.comparison
+    with refuse_damage(result.loaded_from):
+        if comparison is not None and comparison is result:
+            return [_select_system(comparison, name) for name in comparison.systems]
+        return [to_system(evaluation) for evaluation in result.evaluations()]
 
 
 def _select_system(comparison: Comparison, name: str) -> System:

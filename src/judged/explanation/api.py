@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from judged._arguments import worded
 from judged.arrays import Floats
 from judged.blocks import Table, Value
 from judged.errors import BadInput, MissingQueries, UnknownName, WrongKind
@@ -64,7 +63,6 @@ def explain(
     protocol: Protocol | Profile | str = ...,
     name: str | None = ...,
 ) -> Reported: ...
-@worded
 def explain(
     qrels: JudgmentsLike,
     run: RunLike,

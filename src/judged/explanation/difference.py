@@ -13,7 +13,7 @@ from judged.arrays import Flags, Floats, Ints
 from judged.blocks import Block, Display, Sentence, Table, Value, format_value
 from judged.explanation.evidence import Evidence
 from judged.explanation.ranked_list import read_graded_judgments
-from judged.explanation.result import list_facts, observe_inputs, to_records
+from judged.explanation.result import list_facts, observe_inputs
 from judged.explanation.scoring_rule import (
     Conventions,
     RuleDifference,
@@ -62,7 +62,7 @@ class Difference(Result):
     >>> import judged
     >>> run = {"q1": {"a": 1.0, "b": 1.0}}
     >>> difference = judged.explain_difference({"q1": {"a": 1}}, run, "RR", against="ties=input-order")
-    >>> difference.difference, difference.rows[0]["cause"], difference.rows[0]["share"]
+    >>> difference.difference, difference.rows()[0]["cause"], difference.rows()[0]["share"]
     (0.5, 'ties', 0.5)
     """
 
@@ -88,11 +88,6 @@ class Difference(Result):
     def difference(self) -> float:
         """The second value minus the first."""
         return self.second.value - self.first.value
-
-    @property
-    def rows(self) -> list[dict[str, object]]:
-        """The causes as dicts from column to value."""
-        return to_records(self.causes)
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return the causes and the queries."""

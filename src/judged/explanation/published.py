@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from judged.blocks import Block, Display, Sentence, Table, format_value
 from judged.errors import BadMeasure
 from judged.explanation.ranked_list import read_graded_judgments
-from judged.explanation.result import list_facts, observe_inputs, to_records
+from judged.explanation.result import list_facts, observe_inputs
 from judged.explanation.scoring_rule import Conventions, parse_rule
 from judged.explanation.variants import Trials
 from judged.io.read import read_run
@@ -98,11 +98,6 @@ class Published(Result):
     """The lowest and highest value over all orders of tied results, if nothing matches and it is known."""
     notes: tuple[Note, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
-
-    @property
-    def rows(self) -> list[dict[str, object]]:
-        """The matches as dicts from column to value."""
-        return to_records(self.matches)
 
     @property
     def chance(self) -> float:

@@ -14,7 +14,7 @@ from judged.errors import BadInput
 from judged.explanation.evidence import Evidence
 from judged.explanation.ranked_list import read_graded_judgments
 from judged.explanation.reported_scores import ReportedScores, read_reported
-from judged.explanation.result import list_facts, observe_inputs, to_records
+from judged.explanation.result import list_facts, observe_inputs
 from judged.explanation.scoring_rule import Conventions, ScoringRule, diff, parse_rule
 from judged.explanation.variants import Trials, Variant
 from judged.io.read import read_run
@@ -41,7 +41,7 @@ class Reported(Result):
     >>> import judged
     >>> qrels, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1.0, "x": 1.0}, "q2": {"b": 2.0}}
     >>> why = judged.explain(qrels, run, "RR", against={"q1": {"recip_rank": 1.0}, "q2": {"recip_rank": 1.0}})
-    >>> why.differing, why.unexplained, why.rows[0]["explained by"]
+    >>> why.differing, why.unexplained, why.rows()[0]["explained by"]
     (1, 0, 'ties=document-ascending')
     """
 
@@ -75,12 +75,7 @@ class Reported(Result):
     @property
     def unexplained(self) -> int:
         """The number of queries whose reported value no combination of conventions gives."""
-        return sum(row["explained by"] is None for row in self.rows)
-
-    @property
-    def rows(self) -> list[dict[str, object]]:
-        """The queries as dicts from column to value."""
-        return to_records(self.queries)
+        return sum(row["explained by"] is None for row in self.rows())
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return the queries that differ, and the causes."""

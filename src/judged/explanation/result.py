@@ -33,11 +33,6 @@ def observe_inputs(qrels: object, run: object) -> tuple[InputFile, ...]:
     return observe_files([("judgments", qrels), ("run", run)])
 
 
-def to_records(table: Table) -> list[dict[str, object]]:
-    """Return the rows of a table as dicts from column to value."""
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-
-
 def list_facts(lines: Iterable[str]) -> Iterator[Notes]:
     """Return lines below the tables as one block; none for no lines."""
     facts = tuple(Note("explanation", "info", line) for line in lines)
@@ -51,7 +46,7 @@ class Explanation(Result):
 
     >>> import judged
     >>> explanation = judged.explain({"q1": {"a": 1, "b": 1}}, {"q1": {"a": 2.0, "x": 1.0}}, "AP", query="q1")
-    >>> explanation.value, explanation.rows[0]["adds"], explanation.formula.text()
+    >>> explanation.value, explanation.rows()[0]["adds"], explanation.formula.text()
     (0.5, 0.5, 'sum of the terms / relevant = 1.0000 / 2 = 0.5000')
     """
 
@@ -80,11 +75,6 @@ class Explanation(Result):
     """The number of unjudged results in the ranking."""
     notes: tuple[Note, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of the ranking as dicts from column to value."""
-        return to_records(self.ranking)
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return the ranking, the ideal order if there is one, and the missed documents."""

@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import NoneType
 from typing import TypedDict, cast
 
 import numpy as np
 
-from judged._arguments import worded
 from judged.comparison.systems import ScoresLike, System, find_pairing, read_scores, read_systems, to_system
 from judged.errors import (
     BadInput,
@@ -20,9 +20,11 @@ from judged.errors import (
     MissingQueries,
     UnknownName,
     Unreadable,
+    check_kind,
 )
 from judged.gates.result import Delta, GateReport, MeasureGate, parse_delta
 from judged.measures.measure import Measure
+from judged.measures.parse import list_measures
 from judged.problem import Note, Problem, merge_notes
 from judged.profiles.profile import Profile, as_profile
 from judged.protocol import Protocol
@@ -54,7 +56,6 @@ class GateSettings(TypedDict, total=False):
     threads: int | None
 
 
-@worded
 def gate(
     qrels: TruthLike | ScoresLike,
     run: RunLike | None = None,
@@ -85,6 +86,8 @@ def gate(
     A baseline scored under another protocol is an error unless `allow_other_protocol` is set.
     """
     delta = parse_delta(min_delta)
+    for argument, value in {"run_name": run_name, "baseline_name": baseline_name}.items():
+        check_kind(argument, value, (str, NoneType), "a name, or None")
     pair = find_pairing([qrels, baseline])
     if run is None:
         scoring = None
@@ -143,7 +146,7 @@ class _Scoring:
     ) -> _Scoring:
         """Read the judgments for the measures, all of which can be tested."""
         profile = as_profile(protocol)
-        named = measures if isinstance(measures, str | Measure) else list(measures)
+        named = list_measures(measures)
         chosen = [reading.measure for reading in profile.read_all(named)]
         for measure in chosen:
             _check_measure(measure)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -160,6 +160,7 @@ class GateReport(Result):
     """A run against a baseline: one outcome for each measure; the verdict of the whole is the worst."""
 
     kind: ClassVar[str] = "gate"
+    pages: ClassVar[tuple[str, ...]] = ("gate",)
 
     name: str
     run: str
@@ -169,6 +170,15 @@ class GateReport(Result):
     notes: tuple[Note, ...] = ()
     looks: int = 0
     """The number of runs that these judgments have decided about, this one included; 0: no history is kept."""
+
+    @property
+    def gates(self) -> tuple[GateReport, ...]:
+        """Itself."""
+        return (self,)
+
+    def title(self) -> str:
+        """Return the name of the gate."""
+        return self.name
 
     @property
     def verdict(self) -> Verdict:
@@ -194,10 +204,6 @@ class GateReport(Result):
             *(result.text for result in self.results),
         ]
         return "\n\n".join(part for part in parts if part)
-
-    def __iter__(self) -> Iterator[MeasureGate]:
-        """Iterate over the outcomes of the measures."""
-        return iter(self.results)
 
     def __len__(self) -> int:
         return len(self.results)
@@ -253,6 +259,76 @@ class RefusedGate:
     def to_dict(self) -> dict[str, str]:
         """Return everything by name, for JSON."""
         return {"name": self.name, "verdict": "error", "error": self.message}
+
+
+Gated: TypeAlias = GateReport | RefusedGate
+Outcome: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GateSummary(Result):
+    """The gates of one call of `judged gate`, those that could not be decided among them."""
+
+    kind: ClassVar[str] = "gates"
+    pages: ClassVar[tuple[str, ...]] = ("gate",)
+
+    outcomes: tuple[Gated, ...]
+    exit_code: int = 0
+    """The exit code of the command."""
+
+    @property
+    def gates(self) -> tuple[GateReport, ...]:
+        """The gates that were decided."""
+        return tuple(gate for gate in self.outcomes if isinstance(gate, GateReport))
+
+    @property
+    def refused(self) -> tuple[RefusedGate, ...]:
+        """The gates that could not be decided."""
+        return tuple(gate for gate in self.outcomes if isinstance(gate, RefusedGate))
+
+    @property
+    def verdict(self) -> Outcome:
+        """The worst verdict of any gate; `error` if one could not be decided."""
+        return "error" if self.refused else find_worst(gate.verdict for gate in self.gates)
+
+    @property
+    def provenance(self) -> Provenance:  # type: ignore[override]
+        """How the numbers were made: protocols and inputs of all gates, each once."""
+        # by their text: a record holds a mapping, and has no hash
+        records = {record.text: record for gate in self.gates for record in gate.provenance.protocols}
+        inputs = dict.fromkeys(file for gate in self.gates for file in gate.provenance.inputs)
+        first = self.gates[0].provenance if self.gates else Provenance()
+        return replace(first, protocols=tuple(records.values()), inputs=tuple(inputs))
+
+    @property
+    def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
+        """The gates that could not be decided, and the notes of the others."""
+        refused = [
+            Note("refused-gate", "warning", f"{gate.name} could not be decided: {gate.message}")
+            for gate in self.refused
+        ]
+        return tuple(dict.fromkeys((*refused, *(note for gate in self.gates for note in gate.notes))))
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Return a row for each gate and measure, then the queries that changed most."""
+        return {
+            name: tabulate([{"gate": gate.name, **row} for gate in self.gates for row in gate.rows(name)])
+            for name in ("measures", "queries")
+        }
+
+    def blocks(self, display: Display) -> Iterable[Block]:
+        """Return the verdict of the whole, a table of all measures, and the reason of each."""
+        if self.gates:
+            yield from gate_blocks(self.gates, display, verdict=self.verdict)
+        else:
+            yield Sentence(f"Verdict: {self.verdict}")
+        for gate in self.refused:
+            yield Sentence(f"{gate.name}: error. {' '.join(gate.message.split())}")
+
+    def summary(self) -> dict[str, object]:
+        """Return the verdict, the exit code, and every gate."""
+        gates = [gate.to_dict() for gate in self.outcomes]
+        return {"verdict": self.verdict, "exit_code": self.exit_code, "gates": gates}
 
 
 def find_worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judged._arguments import to_list, worded
 from judged.errors import BadProtocol, EngineFailed
 from judged.index.data import Dataset, make_dataset, open_dataset
 from judged.index.engine import VectorArray
@@ -30,7 +29,6 @@ LATE = 0.2
 """The share of the median response by which the harness may be late before a note says so."""
 
 
-@worded
 def benchmark_index(
     vectors: VectorArray | str | os.PathLike[str],
     queries: VectorArray | str | os.PathLike[str] | None = None,
@@ -75,13 +73,13 @@ def benchmark_index(
         raise BadProtocol(msg, hint=f"it has {', '.join(Workload.__dataclass_fields__)}") from None
     return benchmark_dataset(
         dataset,
-        engines=to_list(engines),
+        engines=[engines] if isinstance(engines, str) else list(engines),
         sweep=sweep,
         workload=asked,
         at_recall=at_recall,
         output=output,
         urls=urls,
-        measures=to_list(measures),
+        measures=[measures] if isinstance(measures, str) else list(measures),
         timeout=timeout,
         progress=progress,
     )

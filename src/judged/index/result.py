@@ -36,6 +36,7 @@ class IndexBenchmark(Result):
     """
 
     kind: ClassVar[str] = "index"
+    pages: ClassVar[tuple[str, ...]] = ("index",)
     detail: ClassVar[str] = "queries"
 
     dataset: str

@@ -23,7 +23,7 @@ from judged.index.measurement import Measurement, Workload, propose_effort
 from judged.index.worker import Job, PlannedPoint, find_effort, make_key, open_points, run_job
 from judged.io.settings import read_yaml
 from judged.progress import Progress
-from judged.state import to_state
+from judged.saved import to_builtins
 from judged.store.lock import lock_folder
 from judged.store.machine import describe_machine
 
@@ -161,7 +161,7 @@ def make_subject(dataset: Dataset, build: Build, workload: Workload) -> dict[str
         "engine": build.engine.name,
         "version": build.engine.version(),
         "build": dict(build.settings),
-        "workload": to_state(workload),
+        "workload": to_builtins(workload),
         "machine": describe_machine(),
     }
 
@@ -280,7 +280,7 @@ def _run(job: Job, kind: type[Engine], timeout: float | None) -> Iterator[dict[s
 
 def _run_process(job: Job, timeout: float | None) -> Iterator[dict[str, Any]]:
     path = Path(job.data) / "job.json"
-    path.write_text(json.dumps(to_state(job)), encoding="utf-8")
+    path.write_text(json.dumps(to_builtins(job)), encoding="utf-8")
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(  # noqa: S603 - this very Python, with a file of our own
             [sys.executable, "-m", "judged.index.worker", str(path)],

@@ -51,7 +51,7 @@ from judged.index.measurement import (
     summarise,
 )
 from judged.index.vectors import Vectors
-from judged.state import from_state, to_state
+from judged.saved import from_builtins, to_builtins
 from judged.store.files import replace_file
 from judged.store.hashing import hash_value
 from judged.store.log import Log
@@ -454,12 +454,14 @@ def _write(results: Path, measured: Measurement, rows: list[pa.Table]) -> None:
 def open_points(results: Path) -> Log[Measurement]:
     """Return the log of the finished points of a folder."""
     return Log(
-        results / "points.jsonl", lambda line: from_state(json.loads(line), Measurement), encode=_encode_point
+        results / "points.jsonl",
+        lambda line: from_builtins(json.loads(line), Measurement),
+        encode=_encode_point,
     )
 
 
 def _encode_point(measured: Measurement) -> bytes:
-    return json.dumps(to_state(measured), ensure_ascii=False, allow_nan=False).encode()
+    return json.dumps(to_builtins(measured), ensure_ascii=False, allow_nan=False).encode()
 
 
 def main(path: str) -> int:
@@ -472,7 +474,7 @@ def main(path: str) -> int:
         output.flush()
 
     try:
-        run_job(from_state(json.loads(Path(path).read_text(encoding="utf-8")), Job), report)
+        run_job(from_builtins(json.loads(Path(path).read_text(encoding="utf-8")), Job), report)
     except JudgedError as error:
         report("failed", {"message": error.message, "hint": error.hint})
         return 2

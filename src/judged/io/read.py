@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from judged._arguments import worded
 from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
 from judged.io import beir, ir_datasets, trec
 from judged.io.open import File, is_file
@@ -108,7 +107,6 @@ def read_run(
     return _make_run(_read_object(opened, RUN, called), File(b"", called, called))
 
 
-@worded
 def read_preferences(
     source: PreferencesLike, *, columns: int | None = None, name: str | None = None
 ) -> Preferences:

@@ -125,7 +125,7 @@ def label_pool(
             tokens, tokens_before = _count_tokens(now), _count_tokens(before)
             return Labelling(
                 labeller=labeller.name,
-                rows=tuple(rows),
+                labelled=tuple(rows),
                 failures=tuple(failures),
                 results=pool.results,
                 distinct=len(pool.items) + pool.judged,

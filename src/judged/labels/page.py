@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from judged.blocks import Display, Figure, Notes
-from judged.labels.agreement.result import Agreement
 from judged.report.packing import Json, to_plain
 from judged.report.pages import Page, PageData
 from judged.report.pages.result import to_json
@@ -15,13 +14,13 @@ from judged.stats.intervals import Interval
 from judged.stats.outcome import Undefined
 
 if TYPE_CHECKING:
+    from judged.labels.agreement.result import Agreement
     from judged.report.subject import Subject
 
 
 def make_data(subject: Subject) -> PageData:
     """Return the answer, the confusion matrix and the calibration; the other tables as a block."""
-    result = subject.result
-    assert isinstance(result, Agreement)  # noqa: S101 - `applies` says so
+    result = cast("Agreement", subject.result)
     kappa, quadratic, interval = (
         result.kappa_at(result.threshold),
         result.kappa("quadratic"),
@@ -70,6 +69,4 @@ def _to_number(value: float | Undefined) -> Json:
     return None if isinstance(value, Undefined) else value
 
 
-PAGE = Page(
-    "agreement", "Agreement", lambda subject: isinstance(subject.result, Agreement), make_data, place=41
-)
+PAGE = Page("agreement", "Agreement", make_data)

@@ -25,7 +25,7 @@ class Labelling(Result):
     detail: ClassVar[str] = "labels"
 
     labeller: str
-    rows: tuple[Mapping[str, Any], ...]
+    labelled: tuple[Mapping[str, Any], ...]
     """A dict for each labelled result: its keys, its grade, who gave it."""
     failures: tuple[Mapping[str, Any], ...]
     """A dict for each result that was asked about but has no label: its keys, the reason, and the raw answer."""
@@ -56,8 +56,8 @@ class Labelling(Result):
     def labels(self) -> Labels:
         """The labels as a table, for example for `judged.evaluate_sessions`."""
         return (
-            read_labels(list(self.rows), name=self.labeller)
-            if self.rows
+            read_labels(list(self.labelled), name=self.labeller)
+            if self.labelled
             else Labels.from_rows((), name=self.labeller)
         )
 
@@ -69,14 +69,14 @@ class Labelling(Result):
     @property
     def complete(self) -> bool:
         """Whether every result to be labelled has a label."""
-        return len(self.rows) == self.wanted
+        return len(self.labelled) == self.wanted
 
     def sentences(self) -> list[str]:
         """Return coverage, failures and cost, a sentence each."""
-        share = 100 * len(self.rows) / self.wanted if self.wanted else 100.0
+        share = 100 * len(self.labelled) / self.wanted if self.wanted else 100.0
         sentences = [
             f"{self.results:,} results, {self.distinct:,} distinct, {self.judged:,} judged before",
-            f"{len(self.rows):,} of {self.wanted:,} labelled ({share:.1f} %) by {self.labeller}",
+            f"{len(self.labelled):,} of {self.wanted:,} labelled ({share:.1f} %) by {self.labeller}",
             f"questions: {self.cached:,} answered by the cache, {self.asked:,} asked now",
         ]
         reasons = Counter(str(failure["failure"]) for failure in self.failures)
@@ -87,7 +87,7 @@ class Labelling(Result):
         if self.spent:
             sentences.append(f"cost: {self.spent:.4f}, of which {self.spent_before:.4f} earlier")
         if self.stopped:
-            remaining = self.wanted - len(self.rows) - len(self.failures)
+            remaining = self.wanted - len(self.labelled) - len(self.failures)
             sentences.append(f"stopped: {self.stopped}; {remaining:,} not asked")
         return sentences
 
@@ -100,12 +100,12 @@ class Labelling(Result):
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return the labels and the failures."""
-        return {"labels": tabulate(self.rows), "failures": tabulate(self.failures)}
+        return {"labels": tabulate(self.labelled), "failures": tabulate(self.failures)}
 
     def blocks(self, display: Display) -> Iterable[Block]:
         """Return the summary, and how often each grade was given."""
         yield from (Sentence(f"{sentence[0].upper()}{sentence[1:]}") for sentence in self.sentences())
-        grades = Counter(int(row["grade"] if "grade" in row else row["gain"]) for row in self.rows)
+        grades = Counter(int(row["grade"] if "grade" in row else row["gain"]) for row in self.labelled)
         if grades:
             yield Table(("grade", "results"), tuple(sorted(grades.items())), title=display.title)
         if display.notes and self.notes:

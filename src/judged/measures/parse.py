@@ -6,8 +6,9 @@ import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
-from judged.errors import BadMeasure, JudgedError, UnknownName
+from judged.errors import BadMeasure, JudgedError, UnknownName, check_kind
 from judged.measures.families import SCOPES, Alias, Scope, list_plugins, load_plugin
 from judged.measures.measure import Measure
 from judged.measures.trec_eval import FORMATS, NICKNAMES, expand
@@ -98,6 +99,14 @@ def parse_measure(text: Measure | str, *, family: str = "ranked") -> Measure:
     return named[0]
 
 
+def list_measures(measures: Iterable[Measure | str] | Measure | str) -> list[Measure | str] | Measure | str:
+    """Return one measure or text as it is, and several as a list; raise `WrongKind` for anything else."""
+    if isinstance(measures, Measure | str):
+        return measures
+    check_kind("measures", measures, Iterable, 'measures, such as `"nDCG@10"` or a list of them')
+    return list(measures)
+
+
 def parse_measures(
     measures: Iterable[Measure | str] | Measure | str, *, family: str = "ranked"
 ) -> list[Measure]:
@@ -109,7 +118,8 @@ def parse_measures(
     scope = SCOPES[family]
     if isinstance(measures, Measure):
         return _read(measures, scope)
-    texts = split_measures(measures) if isinstance(measures, str) else measures
+    named = list_measures(measures)
+    texts = split_measures(named) if isinstance(named, str) else cast("list[Measure | str]", named)
     # Distinguished by text: `RBP` and `RBP(p=0.8)` are equal, but scores are looked up as they were written.
     chosen = list({str(measure): measure for text in texts for measure in _read_some(text, scope)}.values())
     if not chosen:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from judged.blocks import Display
 from judged.result import Result, to_records
-from judged.state import to_state
+from judged.saved import to_builtins
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a cell begins with that a spreadsheet may run; full-width signs are taken for the plain ones."""
@@ -53,7 +53,7 @@ def describe(result: Result) -> dict[str, str]:
     """Return the provenance of a result as key-value metadata of a file."""
     provenance = result.provenance
     about = {"judged": provenance.version, "judged.kind": result.kind}
-    about |= {"judged.provenance": json.dumps(to_state(provenance.to_dict()), ensure_ascii=False)}
+    about |= {"judged.provenance": json.dumps(to_builtins(provenance.to_dict()), ensure_ascii=False)}
     return about
 
 
@@ -101,7 +101,7 @@ def to_json_lines(records: Iterable[Mapping[str, object]]) -> str:
     {"run": "bm25", "value": 0.5}
     """
     known = ({name: value for name, value in record.items() if value is not None} for record in records)
-    return "".join(json.dumps(to_state(record), ensure_ascii=False) + "\n" for record in known)
+    return "".join(json.dumps(to_builtins(record), ensure_ascii=False) + "\n" for record in known)
 
 
 def to_parquet(table: pa.Table, *, about: Mapping[str, str] | None = None) -> bytes:

@@ -1,21 +1,16 @@
-"""Several gates at once, for people and CI servers: text, JUnit XML, Markdown of limited size, JSON."""
+"""Several gates at once, for people and CI servers: text, JUnit XML, Markdown of limited size."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias
 
-from judged.blocks import Block, Display, Sentence
-from judged.gates.result import GateReport, MeasureGate, RefusedGate, find_worst, gate_blocks, measure_table
+from judged.blocks import Display
+from judged.gates.result import GateReport, GateSummary, MeasureGate, measure_table
 from judged.gates.verdict_text import describe_looks, format_figure, shorten
 from judged.report.junit import Case, Suite, to_junit
 from judged.report.markdown import to_markdown
 from judged.report.text import render_blocks
 from judged.wording import counted
-
-Gated: TypeAlias = GateReport | RefusedGate
-Outcome: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
 
 LIMIT = 1_000_000
 """The largest Markdown in bytes: GitHub shows no summary beyond 1 MiB."""
@@ -25,48 +20,28 @@ MARKS = {"pass": "✅ pass", "fail": "❌ fail", "inconclusive": "⚠️ inconcl
 _WORST_FIRST = ("error", "fail", "inconclusive", "pass")
 
 
-def find_outcome(gates: Sequence[Gated]) -> Outcome:
-    """Return the verdict of all gates, which is the worst; an error if one could not be decided."""
-    if any(isinstance(gate, RefusedGate) for gate in gates):
-        return "error"
-    return find_worst(report.verdict for report in _reports(gates))
-
-
-def render_text(gates: Sequence[Gated], display: Display) -> str:
+def render_text(summary: GateSummary, display: Display) -> str:
     """Return the verdict of the whole, a table of all measures, and the reason of each."""
-    reports = _reports(gates)
-    outcome = find_outcome(gates)
-    blocks: list[Block] = [*gate_blocks(reports, display, verdict=outcome)] if reports else []
-    blocks = blocks or [Sentence(f"Verdict: {outcome}")]
-    blocks += [
-        Sentence(f"{gate.name}: error. {' '.join(gate.message.split())}")
-        for gate in gates
-        if isinstance(gate, RefusedGate)
-    ]
-    return render_blocks(blocks, display)
+    return render_blocks(list(summary.blocks(display)), display)
 
 
-def render_markdown(gates: Sequence[Gated], display: Display) -> str:
+def render_markdown(summary: GateSummary, display: Display) -> str:
     """Return the same as Markdown for the summary of a CI server, the worst first, within the limit of size."""
-    refused = [
-        f"**{_escape(gate.name)}**: {_escape(gate.message)}"
-        for gate in gates
-        if isinstance(gate, RefusedGate)
-    ]
-    several = len(gates) > 1
-    single = [replace(report, results=(result,)) for report in _reports(gates) for result in report.results]
+    refused = [f"**{_escape(gate.name)}**: {_escape(gate.message)}" for gate in summary.refused]
+    several = len(summary.outcomes) > 1
+    single = [replace(report, results=(result,)) for report in summary.gates for result in report.results]
     ordered = sorted(single, key=lambda report: _WORST_FIRST.index(report.verdict))
     shown, more = ordered[:ROWS], len(ordered) - ROWS
     table = measure_table(shown, several=several, marks=MARKS)
     parts = [to_markdown(table, digits=display.digits)] if shown else []
     parts += [f"… and {counted(more, 'measure')} more, none worse."] if more > 0 else []
-    looked = [(report, describe_looks(report)) for report in _reports(gates)]
+    looked = [(report, describe_looks(report)) for report in summary.gates]
     parts += [_escape(_prefix(report, several=several) + text) for report, text in looked if text]
     parts += [_escape(_prefix(report, several=several) + report.results[0].text) for report in shown]
-    return _limit([f"## {_title(gates)}", *refused, *parts])
+    return _limit([f"## {_title(summary)}", *refused, *parts])
 
 
-def render_junit(gates: Sequence[Gated], *, inconclusive_passes: bool, seconds: float = 0.0) -> str:
+def render_junit(summary: GateSummary, *, inconclusive_passes: bool, seconds: float = 0.0) -> str:
     """Return a suite for each gate and a test for each measure; an inconclusive one that may pass is skipped."""
     suites = [
         Suite(
@@ -78,31 +53,19 @@ def render_junit(gates: Sequence[Gated], *, inconclusive_passes: bool, seconds: 
         )
         if isinstance(gate, GateReport)
         else Suite(gate.name, [Case(gate.name, "error", gate.message.split("\n")[0], gate.message)])
-        for gate in gates
+        for gate in summary.outcomes
     ]
     return to_junit(suites, name="judged gate", seconds=seconds)
-
-
-def to_document(gates: Sequence[Gated], *, exit_code: int) -> dict[str, object]:
-    """Return everything as one object, for JSON."""
-    return {
-        "verdict": find_outcome(gates),
-        "exit_code": exit_code,
-        "gates": [gate.to_dict() for gate in gates],
-    }
-
-
-def _reports(gates: Sequence[Gated]) -> list[GateReport]:
-    return [gate for gate in gates if isinstance(gate, GateReport)]
 
 
 def _prefix(report: GateReport, *, several: bool) -> str:
     return f"{shorten(report.name)}, " if several else ""
 
 
-def _title(gates: Sequence[Gated]) -> str:
+def _title(summary: GateSummary) -> str:
+    gates = summary.outcomes
     what = _escape(shorten(gates[0].name)) if len(gates) == 1 else counted(len(gates), "gate")
-    return f"{MARKS[find_outcome(gates)]}: {what}"
+    return f"{MARKS[summary.verdict]}: {what}"
 
 
 def _to_case(result: MeasureGate, looked: str, *, inconclusive_passes: bool) -> Case:

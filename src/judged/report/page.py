@@ -22,9 +22,9 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from judged._arguments import worded
 from judged._version import __version__
 from judged.blocks import Display, format_value
+from judged.errors import BadInput, MissingExtra
 from judged.figures import CONFIG, PALETTE
 from judged.problem import group_notes, split_doubts
 from judged.report.charts import CHARTS
@@ -34,6 +34,7 @@ from judged.report.pages import PAGES, list_pages
 from judged.report.pages.leaderboard import CONTRAST, describe_scored
 from judged.report.subject import Subject, make_subjects
 from judged.report.vega import load_chart_runtime
+from judged.result import refuse_damage
 from judged.store.hashing import hash_bytes
 from judged.store.machine import list_versions
 
@@ -49,7 +50,6 @@ DOUBTFUL = {"tied-scores", "unjudged-results"}
 """Codes of notes that are no warnings, and still belong on the first screen."""
 
 
-@worded
 def render_report(
     results: Sequence[Result],
     *,
@@ -75,18 +75,23 @@ def render_report(
     )
     heads: list[dict[str, Json]] = []
     blocks: dict[str, str] = {}
+    fallbacks = []
     for subject in subjects:
-        head, own = _collect(subject)
+        # the file of documents may be at fault too
+        unless = MissingExtra if documents is None else BadInput
+        with refuse_damage(subject.result.loaded_from, unless=unless):
+            head, own = _collect(subject)
+            fallbacks.append(_render_fallback(subject))
         heads.append(head)
         blocks |= own
     runtime = load_chart_runtime()
-    shown = {name for head in heads for name in head["pages"]}
+    shown = dict.fromkeys(name for head in heads for name in head["pages"] if name != "provenance")
     page = {
         "title": title,
         "command": command,
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "versions": _list_versions(),
-        "pages": [{"id": page.id, "title": page.title} for page in list_pages() if page.id in shown],
+        "pages": [{"id": name, "title": PAGES[name].title} for name in (*shown, "provenance")],
         "subjects": heads,
         "contrast": list(CONTRAST),
         "palette": {name: list(pair) for name, pair in PALETTE.items()},
@@ -102,7 +107,7 @@ def render_report(
         policy=escape(make_policy(style, scripts)),
         title=escape(format_value(title)),
         style=style,
-        fallback="\n".join(_render_fallback(subject) for subject in subjects),
+        fallback="\n".join(fallbacks),
         head=escape_script(json.dumps(page, ensure_ascii=False, separators=(",", ":"), allow_nan=False)),
         blocks="\n".join(
             f'<script type="text/plain" data-block="{escape(name)}">{data}</script>'
@@ -116,19 +121,17 @@ def _collect(subject: Subject) -> tuple[dict[str, Json], dict[str, str]]:
     """Return what the first screen needs of a result, and the packed blocks of its pages."""
     pages: dict[str, Json] = {}
     blocks: dict[str, str] = {}
-    for page in list_pages():
-        name = page.id
-        if page.applies(subject):
-            data = page.data(subject)
-            pages[name] = to_plain(dict(data.head))
-            blocks |= {
-                f"{subject.key}/{name}/{block}": pack(content) for block, content in data.blocks.items()
-            }
+    for page in list_pages(subject):
+        data = page.data(subject)
+        pages[page.id] = to_plain(dict(data.head))
+        blocks |= {
+            f"{subject.key}/{page.id}/{block}": pack(content) for block, content in data.blocks.items()
+        }
     head = {
         "key": subject.key,
         "title": format_value(subject.title),
         "kind": subject.result.kind,
-        "scored": None if subject.scored is None else describe_scored(subject),
+        "scored": to_plain(describe_scored(subject)) if subject.systems else None,
         "protocols": [
             {"text": record.text, "fingerprint": record.fingerprint, "measures": list(record.measures)}
             for record in subject.result.provenance.protocols

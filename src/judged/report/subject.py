@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from judged.agents.result import SessionReport
-from judged.comparison.result import Comparison
 from judged.errors import JudgedError
-from judged.gates.result import GateReport
 from judged.measures.parse import parse_measures
 from judged.problem import Note
 from judged.protocol import Protocol
 from judged.scoring.align import read_judgments_for
 from judged.scoring.evaluate import evaluate_many
-from judged.scoring.evaluation import Evaluation
 from judged.scoring.evaluations import Evaluations
-from judged.studies.result import Study
 
 if TYPE_CHECKING:
+    from judged.comparison.result import Comparison
     from judged.io.texts import TextSource
+    from judged.measures.measure import Measure
     from judged.result import InputFile, Result
     from judged.tables.judgments import Judgments
 
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """The judgments and runs that a result was made from, read again, and the systems scored with them."""
+    """The judgments and runs that a result was made from, kept or read again, and the systems scored with them."""
 
     judgments: Judgments
     runs: Mapping[str, Any]
@@ -60,44 +56,41 @@ class Subject:
     verified: bool = False
     """Whether only files are read again whose hash the result records, as those of results from elsewhere must be."""
 
-    @cached_property
-    def scored(self) -> Comparison | Evaluations | None:
-        """The systems that the result has scores of; None if it has none."""
-        result = self.result
-        if isinstance(result, SessionReport):
-            return result.comparison or Evaluations(dict(result.evaluation.systems))
-        if isinstance(result, Study):
-            return result.comparison or result.scored
-        if isinstance(result, Evaluation):
-            return Evaluations(dict(result.systems))
-        return result if isinstance(result, Comparison | Evaluations) else None
-
     @property
     def comparison(self) -> Comparison | None:
         """The comparison of systems, if there is one."""
-        return self.scored if isinstance(self.scored, Comparison) else None
+        comparison: Comparison | None = self.result.comparison
+        return comparison
 
-    @property
+    @cached_property
+    def evaluations(self) -> Evaluations:
+        """The evaluations of the systems where they are not compared."""
+        evaluations: Evaluations = self.result.leaderboard()
+        return evaluations
+
+    @cached_property
     def systems(self) -> list[str]:
-        """The systems, in the order of the leaderboard."""
-        if isinstance(self.scored, Comparison):
-            return self.scored.ranked()
-        return [] if self.scored is None else list(self.scored)
+        """The systems that the result has scores of, in the order of the leaderboard."""
+        if self.comparison is not None:
+            return self.comparison.ranked()
+        return list(self.evaluations or ())
 
     @property
-    def gates(self) -> Sequence[GateReport]:
-        """The gates of the result."""
-        if isinstance(self.result, SessionReport):
-            return self.result.gates
-        return (self.result,) if isinstance(self.result, GateReport) else ()
+    def unit(self) -> str:
+        """What values of systems are of; empty if there are none."""
+        if self.comparison is not None:
+            return self.comparison.unit
+        return self.evaluations.first.unit if self.systems else ""
 
     @cached_property
     def sources(self) -> Sources | str:
         """What the result was made from, or the reason why it is not known."""
-        if self.scored is None or isinstance(self.result, SessionReport):
+        records = self.result.provenance.protocols
+        # `ties` is a convention of every protocol of ranked lists, and of no other
+        if not self.systems or not records or not all("ties" in record.conventions for record in records):
             return "there are no ranked lists in this result"
         try:
-            return self._read_sources()
+            return self._keep_sources() or self._read_sources()
         except (JudgedError, OSError) as error:
             return f"the inputs could not be read again: {str(error).splitlines()[0]}"
 
@@ -111,19 +104,40 @@ class Subject:
         others = (note for evaluations in self.sources.by_protocol.values() for note in evaluations.notes)
         return tuple(dict.fromkeys((*own, *(note for note in others if note.message not in known))))
 
+    def _keep_sources(self) -> Sources | None:
+        """Return the tables and evaluations that the result was made from; None if it has not kept them."""
+        known = {evaluation.system: evaluation for evaluation in self.result.evaluations()}
+        chosen = [known[name] for name in self.systems if name in known]
+        if len(chosen) < len(self.systems) or not all(
+            one.inputs and one.family == "ranked" for one in chosen
+        ):
+            return None
+        by_protocol = {
+            cast("Protocol", part.protocol): Evaluations(
+                {
+                    evaluation.system: evaluation.under(part.protocol, self._list_measures(part.measures))
+                    for evaluation in chosen
+                }
+            )
+            for part in chosen[0].parts
+            if self._list_measures(part.measures)
+        }
+        return Sources(
+            chosen[0].inputs[0],
+            {evaluation.system: evaluation.inputs[1] for evaluation in chosen},
+            by_protocol,
+        )
+
     def _read_sources(self) -> Sources | str:
-        records = self.result.provenance.protocols
         found: tuple[Any, Mapping[str, Any]] | str | None = self.inputs
         if found is None:
             found = _find_files(self.result.provenance.inputs, self.systems, verified=self.verified)
         if isinstance(found, str):
             return found
-        if not records or not all("ties" in record.conventions for record in records):
-            return "the protocol of these scores has no ranked lists"
         qrels, runs = found
         parsed = {
             Protocol.from_dict(record.conventions): parse_measures(list(record.measures) or self._measures())
-            for record in records
+            for record in self.result.provenance.protocols
         }
         judgments = read_judgments_for(qrels, [measure for some in parsed.values() for measure in some])
         chosen = {name: runs[name] for name in self.systems}
@@ -133,10 +147,15 @@ class Subject:
         }
         return Sources(judgments, runs, by_protocol)
 
+    def _list_measures(self, measures: Sequence[Measure]) -> list[Measure]:
+        """Return those of some measures that the result shows."""
+        shown = set(self._measures())
+        return [measure for measure in measures if str(measure) in shown]
+
     def _measures(self) -> list[str]:
-        if isinstance(self.scored, Comparison):
-            return list(self.scored.measures)
-        return [] if self.scored is None else [str(measure) for measure in self.scored.measures]
+        if self.comparison is not None:
+            return list(self.comparison.measures)
+        return [str(measure) for measure in self.evaluations.measures]
 
 
 def _find_files(
@@ -180,7 +199,7 @@ def make_subjects(
 
     texts = {} if queries is None else read_queries(find_texts(queries, "queries"), lenient=True)
     corpus = None if documents is None else find_texts(documents, "corpus")
-    named = list(titles) or [_make_title(result) for result in results]
+    named = list(titles) or [result.title() for result in results]
     several = {name for name in named if named.count(name) > 1}
     return [
         Subject(
@@ -194,14 +213,3 @@ def make_subjects(
         )
         for number, (name, result) in enumerate(zip(named, results, strict=True), 1)
     ]
-
-
-def _make_title(result: Result) -> str:
-    """Return the name of the judgments, the labels or the first trace, or the kind of the result."""
-    if isinstance(result, GateReport):
-        return result.name
-    for role in ("judgments", "preferences", "trace", "labels"):
-        for file in result.provenance.inputs:
-            if file.role == role and file.path != "-":
-                return os.path.basename(file.path).partition(".")[0] or file.path  # noqa: PTH119 - a data set id is no path
-    return result.kind

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from glob import glob
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
-from judged._arguments import worded
-from judged.errors import BadInput, UnknownName, WrongKind
+from judged.errors import BadInput, UnknownName, WrongKind, check_kind
 from judged.io.open import is_large, is_path, name_sources
 from judged.measures.measure import Measure
+from judged.measures.parse import list_measures
 from judged.problem import Problem
 from judged.profiles.profile import Profile, Reading, as_profile
 from judged.progress import Progress
@@ -31,9 +31,10 @@ Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str | o
 """Systems by name, a list of files, one file, or a pattern such as `runs/*.run`."""
 Backend: TypeAlias = Literal["local", "streaming"]
 """What reads files: at once, or as streams. A Spark data frame brings its own."""
+MOST_KEPT = 1 << 28
+"""Bytes of files whose tables are kept in memory; larger ones are read again where they are needed."""
 
 
-@worded
 def evaluate(
     truth: TruthLike,
     system: SystemLike,
@@ -71,7 +72,6 @@ def evaluate(
     return found[0]
 
 
-@worded
 def evaluate_many(
     truth: TruthLike,
     systems: Runs,
@@ -81,13 +81,15 @@ def evaluate_many(
     backend: Backend | None = None,
     threads: int | None = None,
     progress: Callable[[str], AbstractContextManager[Progress]] | None = None,
+    keep_inputs: bool = False,
 ) -> Evaluations:
     """Score several systems by the same measures; the truth is read once.
 
     `systems` is a mapping from names to systems, a list of files, or a pattern such as `"runs/*.run"`; or a Spark
     data frame or a data set of Arrow with a column `system`, all of which are scored in one pass. The other
     arguments are as in `evaluate`. `progress` is called with the name of each system and returns a context manager
-    that gives the callback for it.
+    that gives the callback for it. `keep_inputs` keeps the tables in memory, up to a quarter of a gigabyte of files, so
+    that a report with ranked lists need not read them again.
 
     >>> qrels = {"q1": {"a": 1, "b": 0}}
     >>> runs = {"old": {"q1": {"b": 2.0, "a": 1.0}}, "new": {"q1": {"a": 1.0}}}
@@ -98,7 +100,7 @@ def evaluate_many(
     plan: _Plan | None = None
     for name, system in _name_systems(systems):
         if plan is None:
-            plan = _make_plan(truth, system, measures, protocol)
+            plan = replace(_make_plan(truth, system, measures, protocol), keep_inputs=keep_inputs)
             read = plan.read_truth(truth)
         with nullcontext() if progress is None else progress(name or "") as report:
             several = _evaluate_source(plan, read, system, name, backend, threads, report)
@@ -107,7 +109,16 @@ def evaluate_many(
                 where, what = f"system `{evaluation.system}`", "is there twice, expected different names"
                 raise BadInput("the systems", [Problem.error("repeated-name", where, what)])
             found[evaluation.system] = evaluation
+        if plan.keep_inputs and _count_bytes(found.values()) > MOST_KEPT:
+            plan = replace(plan, keep_inputs=False)
+            found = {name: replace(evaluation, inputs=None) for name, evaluation in found.items()}
     return Evaluations(found)
+
+
+def _count_bytes(evaluations: Iterable[Evaluation]) -> int:
+    """Return the size of the files that evaluations were made from, each counted once."""
+    files = {file.path: file.stamp for one in evaluations for file in one.provenance.inputs}
+    return sum(stamp.size for stamp in files.values() if stamp is not None)
 
 
 def evaluate_with(
@@ -143,6 +154,8 @@ class _Plan:
     written: Mapping[str, str]
     """What the user wrote for each measure, with its name, in the order in which they were named."""
     profile: Profile | None = None
+    keep_inputs: bool = False
+    """Whether evaluations keep the tables that were read."""
 
     @classmethod
     def of_family(cls, family: Family, measures: Sequence[Measure], protocol: BaseProtocol) -> _Plan:
@@ -176,7 +189,7 @@ def _make_plan(
     protocol: BaseProtocol | Profile | Mapping[str, object] | str | None,
 ) -> _Plan:
     """Choose the family by the protocol, the table or the measures, and read the measures."""
-    named = measures if measures is None or isinstance(measures, Measure | str) else list(measures)
+    named = None if measures is None else list_measures(measures)
     family = _find_family(truth, system, named, protocol)
     if family is not None:
         chosen = family.parse_measures(family.default_measures if named is None else named)
@@ -227,7 +240,8 @@ def _evaluate_source(
     reduced = _reduce(plan, truth.table, source, backend, options)
     if reduced is None:
         system = family.read_system(source, _error_label(source, name))
-        return [_evaluate(plan, truth, system, name, inputs, options)]
+        evaluation = _evaluate(plan, truth, system, name, inputs, options)
+        return [replace(evaluation, inputs=(truth.table, system)) if plan.keep_inputs else evaluation]
     return [
         _evaluate(plan, truth, run, name if system is None else system, inputs, options)
         for system, run in reduced.items()
@@ -239,7 +253,7 @@ def _reduce(
 ) -> Mapping[str | None, ReducedRun] | None:
     """Return the runs of a source that is too large to be read at once, reduced by system; None: read it."""
     spark = is_spark_frame(source)
-    if backend not in {None, "local", "streaming"}:
+    if backend not in (None, "local", "streaming"):
         raise UnknownName("backend", str(backend), ["local", "streaming"])
     if backend == "local" and not spark:
         return None
@@ -313,6 +327,7 @@ def _options(family: Family, threads: int | None, progress: Progress | None) -> 
 def _name_systems(systems: Runs) -> list[tuple[str | None, Any]]:
     if is_spark_frame(systems) or hasattr(systems, "get_fragments"):
         return [(None, systems)]
+    check_kind("systems", systems, (Iterable, os.PathLike), "runs by name, a list of files, or a pattern")
     if isinstance(systems, str):
         paths = sorted(glob(systems))  # noqa: PTH207 - the pattern may be absolute or relative
         if not paths:

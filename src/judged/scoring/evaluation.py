@@ -25,7 +25,6 @@ from judged.result import ProtocolRecord, Provenance, Result
 from judged.scoring.align import RankedAlignment
 from judged.scoring.alignment import Alignment, Counts, View
 from judged.scoring.family import FAMILIES, Family, Measures
-from judged.state import from_state, to_state
 from judged.tables.columns import to_numpy, to_strings
 from judged.tables.scores import Scores
 
@@ -56,6 +55,31 @@ class Part:
     """What was counted under this protocol; not kept in saved evaluations."""
 
 
+@dataclass(frozen=True, eq=False)
+class SavedPart:
+    """A part of an evaluation as it is saved: measures and conventions by name."""
+
+    protocol: Mapping[str, object]
+    measures: tuple[str, ...]
+    notes: tuple[Note, ...]
+    units: int
+
+
+@dataclass(frozen=True, eq=False)
+class SavedEvaluation:
+    """An evaluation as it is saved: scores and totals, without the alignments that they come from."""
+
+    system: str
+    family: str
+    scores: Scores
+    measures: tuple[str, ...]
+    totals: Mapping[str, float]
+    parts: tuple[SavedPart, ...]
+    notes: tuple[Note, ...]
+    provenance: Provenance
+    written: Mapping[str, str]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Result):
     """The scores of one system, with the protocol they were computed under and what was observed.
@@ -65,6 +89,7 @@ class Evaluation(Result):
 
     kind: ClassVar[str] = "evaluation"
     detail: ClassVar[str] = "scores"
+    pages: ClassVar[tuple[str, ...]] = ("leaderboard", "queries", "query", "curves")
 
     system: str
     """The name of the system."""
@@ -84,6 +109,8 @@ class Evaluation(Result):
     """The names that the user wrote, with the names of the measures they mean."""
     alignments: Mapping[BaseProtocol, Alignment] = field(default_factory=dict)
     """The alignment under each protocol, for later questions such as the effect of ties; not saved."""
+    inputs: tuple[Any, Any] | None = None
+    """The tables that were read, of the truth and of the system, if they were to be kept; not saved."""
     _totals: dict[str, float] = field(default_factory=dict)
     _ends: dict[tuple[Ends, Measure], tuple[Floats, Floats]] = field(default_factory=dict)
     """Ranges that were asked for, which may take long to compute."""
@@ -149,6 +176,13 @@ class Evaluation(Result):
         chosen = tuple(FAMILIES[self.family].parse_measures(measures))
         alignment = self._alignment(self.measures[0])
         return score(FAMILIES[self.family], {self.protocol: alignment}, chosen, self.system, self.provenance)
+
+    def under(self, protocol: BaseProtocol, measures: Sequence[Measure]) -> Evaluation:
+        """Return the evaluation of some of its measures, all under one of its protocols; nothing is read again."""
+        if len(self.parts) == 1 and tuple(measures) == self.measures:
+            return self
+        alignments = {protocol: self.alignments[protocol]}
+        return score(FAMILIES[self.family], alignments, measures, self.system, self.provenance)
 
     def average_by(self, keys: Sequence[str], unit: str) -> Evaluation:
         """Return the evaluation with a row for each key: the mean over the units that share it."""
@@ -289,59 +323,59 @@ class Evaluation(Result):
         """Return itself."""
         return [self]
 
+    def leaderboard(self) -> Any:
+        """Return the evaluation of each system."""
+        from judged.scoring.evaluations import Evaluations
+
+        return Evaluations(dict(self.systems))
+
     def summary(self) -> Mapping[str, Any]:
         """Return the name of the system, the unit, and how many units were scored."""
         return {"system": self.system, "unit": self.unit, "units": len(self.scores.queries)}
 
-    def to_state(self) -> dict[str, Any]:
-        """Return what a saved evaluation consists of; alignments are not part of it."""
-        return {
-            "$": "Evaluation",
-            "system": self.system,
-            "family": self.family,
-            "scores": to_state(self.scores),
-            "measures": [str(measure) for measure in self.measures],
-            "totals": to_state(self.mean()),
-            "parts": [
-                {
-                    "protocol": part.protocol.to_dict(),
-                    "measures": [str(measure) for measure in part.measures],
-                    "notes": to_state(part.notes),
-                    "units": part.units,
-                }
+    def to_saved(self) -> SavedEvaluation:
+        """Return what is saved; alignments are not part of it."""
+        return SavedEvaluation(
+            self.system,
+            self.family,
+            self.scores,
+            tuple(map(str, self.measures)),
+            self.mean(),
+            tuple(
+                SavedPart(part.protocol.to_dict(), tuple(map(str, part.measures)), part.notes, part.units)
                 for part in self.parts
-            ],
-            "notes": to_state(self.notes),
-            "provenance": to_state(self.provenance.with_machine()),
-            "written": dict(self.written),
-        }
+            ),
+            self.notes,
+            self.provenance,
+            self.written,
+        )
 
     @classmethod
-    def from_state(cls, data: Mapping[str, Any]) -> Evaluation:
-        """Return the evaluation that `to_state` described."""
-        family = FAMILIES[data["family"]]
-        measures = tuple(family.parse_measures(data["measures"]))
+    def from_saved(cls, saved: SavedEvaluation) -> Evaluation:
+        """Return the evaluation that was saved."""
+        family = FAMILIES[saved.family]
+        measures = tuple(family.parse_measures(saved.measures))
         known = {str(measure): measure for measure in measures}
         parts = tuple(
             Part(
-                family.protocol.from_dict(part["protocol"]),
-                tuple(known[name] for name in part["measures"]),
-                from_state(part["notes"], tuple[Note, ...]),
-                part["units"],
+                family.protocol.from_dict(part.protocol),
+                tuple(known[name] for name in part.measures),
+                part.notes,
+                part.units,
             )
-            for part in data["parts"]
+            for part in saved.parts
         )
         return cls(
-            data["system"],
-            from_state(data["scores"], Scores),
+            saved.system,
+            saved.scores,
             measures,
             parts[0].protocol,
             parts,
-            from_state(data["notes"], tuple[Note, ...]),
-            data["family"],
-            from_state(data["provenance"], Provenance),
-            written=data["written"],
-            _totals={name: float(value) for name, value in data["totals"].items()},
+            saved.notes,
+            saved.family,
+            saved.provenance,
+            written=saved.written,
+            _totals=dict(saved.totals),
         )
 
 

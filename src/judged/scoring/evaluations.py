@@ -30,7 +30,15 @@ from judged.problem import Note, merge_notes, split_doubts
 from judged.progress import Progress
 from judged.result import Provenance, Result, tabulate
 from judged.scoring.evaluation import Evaluation, Range
-from judged.state import to_state
+
+
+@dataclass(frozen=True, eq=False)
+class SavedEvaluations:
+    """Evaluations as they are saved."""
+
+    systems: Mapping[str, Evaluation]
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]]
+    extra: Mapping[str, tuple[Mapping[str, Value], ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +47,8 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
     kind: ClassVar[str] = "evaluations"
     detail: ClassVar[str] = "scores"
+    detail_by_query: ClassVar[bool] = True
+    pages: ClassVar[tuple[str, ...]] = Evaluation.pages
 
     by_system: Mapping[str, Evaluation]
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
@@ -89,6 +99,10 @@ class Evaluations(Result, Mapping[str, Evaluation]):
     def evaluations(self) -> Sequence[Evaluation]:
         """Return the evaluation of every system."""
         return list(self.values())
+
+    def leaderboard(self) -> Evaluations:
+        """Return itself."""
+        return self
 
     def summary(self) -> Mapping[str, Any]:
         """Return the profile, the measures, and what was counted for each system."""
@@ -281,23 +295,14 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             figures |= find_bounds(evaluation, measure).to_dict()
         return figures
 
-    def to_state(self) -> dict[str, Any]:
-        """Return what saved evaluations consist of."""
-        return {
-            "$": "Evaluations",
-            "systems": {name: evaluation.to_state() for name, evaluation in self.items()},
-            "intervals": to_state(self.intervals),
-        }
+    def to_saved(self) -> SavedEvaluations:
+        """Return what is saved; bounds need the alignments, and are not part of it."""
+        return SavedEvaluations(self.by_system, self.intervals, self.extra)
 
     @classmethod
-    def from_state(cls, data: Mapping[str, Any]) -> Evaluations:
-        """Return the evaluations that `to_state` described."""
-        systems = {name: Evaluation.from_state(state) for name, state in data["systems"].items()}
-        intervals = {
-            system: {measure: (ends[0], ends[1]) for measure, ends in found.items()}
-            for system, found in data["intervals"].items()
-        }
-        return cls(systems, intervals)
+    def from_saved(cls, saved: SavedEvaluations) -> Evaluations:
+        """Return the evaluations that were saved."""
+        return cls(saved.systems, saved.intervals, extra=saved.extra)
 
 
 class Bounds(NamedTuple):

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from judged.arrays import Floats
-from judged.errors import BadSample
+from judged.errors import BadSample, check_kind
 from judged.stats.effects import least_effect, least_size
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
 from judged.stats.paired import Sample, check_resamples, summarise
@@ -133,6 +134,9 @@ class _Bounds:
 
 
 def _check_settings(alpha: float, test: str, resamples: int, seed: int) -> None:
+    check_kind("alpha", alpha, Real, "a number")
+    check_kind("test", test, str, "`t` or `randomisation`")
+    check_kind("seed", seed, Integral, "a whole number")
     if not LEAST_ALPHA <= alpha < 0.5:
         msg = f"`alpha` is {alpha}, expected a number from {LEAST_ALPHA:g} and below 0.5"
         raise BadSample(msg, hint="5 % is written 0.05")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from judged.arrays import Floats
-from judged.errors import BadSample
+from judged.errors import BadSample, check_kind
 from judged.tables.scores import Scores
 
 Values: TypeAlias = Sequence[float] | Floats
@@ -80,6 +81,7 @@ class Paired:
 
 def check_level(level: float) -> None:
     """Raise BadSample unless the confidence level lies between 0 and 1."""
+    check_kind("level", level, Real, "a number")
     if not 0 < level < 1:
         msg = f"the confidence level is {level}, expected a number between 0 and 1"
         raise BadSample(msg, hint="95 % is written 0.95")
@@ -87,6 +89,7 @@ def check_level(level: float) -> None:
 
 def check_resamples(resamples: int) -> None:
     """Raise BadSample for fewer than one resample, and for more than ever change a digit."""
+    check_kind("resamples", resamples, Integral, "a whole number")
     if not 1 <= resamples <= MOST_RESAMPLES:
         msg = f"`resamples` is {resamples}, expected 1 to {MOST_RESAMPLES:,}"
         raise BadSample(msg)

@@ -15,8 +15,8 @@ from judged._version import __version__
 from judged.blocks import Display
 from judged.errors import JudgedError
 from judged.report.draw import draw
+from judged.result import observe_files
 from judged.store.files import write_file
-from judged.store.hashing import hash_file
 from judged.store.lock import LOCK, lock_folder
 from judged.store.machine import list_versions, name_system
 from judged.studies.plan import ANSWERS, PACKAGES, StudyInputs
@@ -124,11 +124,10 @@ def _draw_charts(study: Study, folder: Path) -> Iterator[Path]:
 def _write_manifest(study: Study, inputs: StudyInputs) -> None:
     """Write what the results depend on, and what was written."""
     folder = inputs.folder
-    files = {
-        str(path.relative_to(folder)): hash_file(path)
-        for path in _list_files(folder)
-        if path.name != "manifest.json"
-    }
+    written = (path for path in _list_files(folder) if path.name != "manifest.json")
+    # as inputs of results: those of the study were hashed for its provenance already
+    observed = observe_files(("written", path) for path in written)
+    files = {str(Path(file.path).relative_to(folder)): file.sha256 for file in observed}
     manifest = {
         "judged": __version__,
         "python": platform.python_version(),

@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from numbers import Integral
+from types import NoneType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from judged._arguments import worded
 from judged.arrays import Floats, Ints
-from judged.errors import BadInput, JudgedError, UnknownName
+from judged.errors import BadInput, JudgedError, UnknownName, check_kind
 from judged.kernels.elementary import map_distinct, powers
 from judged.kernels.segments import divide, segment_max, segment_sum
 from judged.problem import Problem
@@ -40,7 +41,6 @@ Weights: TypeAlias = "Mapping[str, float] | Sequence[float]"
 """The weight of each run, by its name or in the order of the runs."""
 
 
-@worded
 def fuse(
     runs: FusedRuns,
     *,
@@ -65,6 +65,7 @@ def fuse(
     ['b', 'a', 'c']
     """
     fusion = Fusion.choose(method, normalisation=normalisation, **parameters)
+    check_kind("depth", depth, (Integral, NoneType), "a whole number, or None")
     if depth is not None and depth < 1:
         msg = f"the depth is {depth}, expected a whole number from 1"
         raise JudgedError(msg)
@@ -157,6 +158,7 @@ class Fusion:
 
 def _find(name: str, known: Mapping[str, object], aliases: Mapping[str, str], kind: str) -> str:
     """Return the canonical name, whatever its case, `_` and `-`."""
+    check_kind(kind, name, str, "its name")
     folded = name.lower().replace("_", "").replace("-", "")
     by_fold = {one.replace("-", ""): one for one in known} | dict(aliases)
     if folded not in by_fold:

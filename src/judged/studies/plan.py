@@ -40,9 +40,14 @@ class PlannedSystem:
     key: str
     """A hash of everything that its answers depend on."""
     log: AnswerLog
-    done: int
-    """Queries that are answered already, over all passes."""
+    answered: frozenset[tuple[str, int]]
+    """The queries that are answered already, each with its pass."""
     total: int
+
+    @property
+    def done(self) -> int:
+        """The number of queries that are answered already, over all passes."""
+        return len(self.answered)
 
     @property
     def finished(self) -> bool:
@@ -114,9 +119,8 @@ def plan_systems(spec: StudySpec, collection: Collection, folder: Path) -> list[
             }
         )
         log = AnswerLog(folder / ANSWERS / f"{keys[system.name][:16]}.jsonl")
-        known = {(asked.query, asked.sample) for asked in log.read()}
-        done = sum(sample < spec.repeats for _, sample in known)
-        planned.append(PlannedSystem(system, keys[system.name], log, done, total))
+        known = {(asked.query, asked.sample) for asked in log.read() if asked.sample < spec.repeats}
+        planned.append(PlannedSystem(system, keys[system.name], log, frozenset(known), total))
     return planned
 
 

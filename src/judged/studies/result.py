@@ -71,7 +71,7 @@ class Study(Result):
     """
 
     kind: ClassVar[str] = "study"
-    detail: ClassVar[str] = "queries"
+    pages: ClassVar[tuple[str, ...]] = ("study", *Evaluation.pages)
 
     name: str
     collection: str
@@ -134,6 +134,10 @@ class Study(Result):
             for system, one in timed.systems.items():
                 found[system, stage] = one.mean()
         return found
+
+    def leaderboard(self) -> Evaluations | None:
+        """Return the evaluation of every system that did not fail."""
+        return self.scored
 
     def summary(self) -> Mapping[str, object]:
         """Return the collection, what was counted, and the best system."""

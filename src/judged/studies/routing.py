@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from judged._arguments import worded
 from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, Value, format_value
 from judged.errors import WrongKind
 from judged.figures import draw_heat_map
@@ -42,7 +41,6 @@ RETRIEVE, SKIP = "retrieve", "skip"
 """What a skip policy decides between."""
 
 
-@worded
 def evaluate_routing(
     source: DecisionsLike,
     measures: Measures | None = None,

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import msgspec
 
-from judged._arguments import worded
-from judged.errors import JudgedError
+from judged.errors import JudgedError, check_kind
 from judged.index.exact import pin_blas
 from judged.progress import Progress
 from judged.store.files import cache_folder
@@ -53,7 +53,6 @@ def open_study(
     return StudyInputs(spec, chosen, training, scored, plan, place, files)
 
 
-@worded
 def run_study(
     study: str | os.PathLike[str] | Mapping[str, Any] | StudySpec | StudyInputs,
     *,
@@ -71,6 +70,7 @@ def run_study(
     ...     "collection": "demo", "systems": [{"name": "bm25", "search": "bm25"}], "measures": ["RR(rel=3)"],
     ... })  # doctest: +SKIP
     """
+    check_kind("output", output, (str, os.PathLike, NoneType), "a folder, or None")
     with tempfile.TemporaryDirectory(prefix="judged-study-") as temporary:
         folder = Path(output or temporary)
         inputs = study if isinstance(study, StudyInputs) else open_study(study, folder)
@@ -132,7 +132,6 @@ def _answer_all(
 def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counter: _Counter) -> None:
     """Ask a system every query that is not in its log, in passes, after a warm-up."""
     planned.log.write_build(_describe_build(system))  # a process that is killed leaves at least this
-    known = {(asked.query, asked.sample) for asked in planned.log.read()}
     queries = list(inputs.collection.queries.items())
     for query, text in queries[: inputs.spec.warmup]:
         system.answer(Query(query, text, Clock(), sample=-1))
@@ -140,7 +139,7 @@ def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counte
         with planned.log.open() as add:
             for sample in range(inputs.spec.repeats):
                 for query, text in queries:
-                    if (query, sample) in known:
+                    if (query, sample) in planned.answered:
                         continue
                     add(_ask(system, query, text, sample))
                     counter.count(system.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -17,7 +18,7 @@ from judged.result import Provenance
 from judged.scoring.evaluate import evaluate_many
 from judged.scoring.evaluations import Evaluations
 from judged.store.machine import list_versions
-from judged.studies.answers import make_run
+from judged.studies.answers import Asked, Built, make_run
 from judged.studies.learning import Learning
 from judged.studies.plan import PACKAGES, PlannedSystem, StudyInputs, describe_stages
 from judged.studies.result import StageTimes, Study, SystemRecord
@@ -30,23 +31,42 @@ from judged.tables.timings import Timings
 from judged.wording import counted
 
 UNTRAINED = " (untrained)"
-"""What the name of a system with random weights ends with, in every table and chart."""
+"""Suffix of the names of systems with random weights."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Answered:
-    """A system that answered every query, and the name under which it is shown."""
+    """A system that answered every query, the name under which it is shown, and its answers, read once."""
 
     name: str
     planned: PlannedSystem
+    built: Built
+    asked: tuple[Asked, ...]
+    """Every answer to a scored query, in the order in which they were given."""
+
+    @cached_property
+    def first_pass(self) -> list[Asked]:
+        """The answers of the first pass, each query once."""
+        found: dict[str, Asked] = {}
+        for asked in self.asked:
+            if asked.sample == 0:
+                found.setdefault(asked.query, asked)
+        return list(found.values())
 
 
 def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learning) -> Study:
     """Return the result of a study; `failures` has why systems failed, by name, `learning` what was tuned."""
-    records = [_make_record(planned, failures) for planned in inputs.plan]
+    built = [planned.log.read_build() for planned in inputs.plan]
+    records = [_make_record(*pair, failures) for pair in zip(inputs.plan, built, strict=True)]
+    wanted = set(inputs.scored)
     answered = [
-        _Answered(record.name, planned)
-        for record, planned in zip(records, inputs.plan, strict=True)
+        _Answered(
+            record.name,
+            planned,
+            made,
+            tuple(asked for asked in planned.log.read() if asked.query in wanted),
+        )
+        for record, planned, made in zip(records, inputs.plan, built, strict=True)
         if not record.failure
     ]
     notes = [Note("collection", "info", note) for note in inputs.collection.notes]
@@ -55,11 +75,7 @@ def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learn
         for record in records
         if record.failure
     ]
-    notes += [
-        Note("stage", "info", f"{one.name}: {note}")
-        for one in answered
-        for note in one.planned.log.read_build().notes
-    ]
+    notes += [Note("stage", "info", f"{one.name}: {note}") for one in answered for note in one.built.notes]
     study = Study(
         name=str(inputs.spec.name),
         collection=inputs.collection.name,
@@ -74,8 +90,8 @@ def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learn
     return _score(study, inputs, answered, learning) if answered else study
 
 
-def _make_record(planned: PlannedSystem, failures: Mapping[str, str]) -> SystemRecord:
-    built, spec = planned.log.read_build(), planned.spec
+def _make_record(planned: PlannedSystem, built: Built, failures: Mapping[str, str]) -> SystemRecord:
+    spec = planned.spec
     marked = built.untrained and "untrained" not in spec.name
     return SystemRecord(
         name=f"{spec.name}{UNTRAINED}" if marked else spec.name,
@@ -110,8 +126,10 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], lea
     """Return the study with scores, comparison, times and decisions."""
     spec = inputs.spec
     judgments, runs = _make_runs(inputs, answered)
-    scored = evaluate_many(judgments, runs, list(spec.measure_names()), protocol=spec.protocol)
-    times = tuple(_collect_times(answered, set(inputs.scored), spec.repeats))
+    scored = evaluate_many(
+        judgments, runs, list(spec.measure_names()), protocol=spec.protocol, keep_inputs=True
+    )
+    times = tuple(_collect_times(answered, spec.repeats))
     comparison = _compare(inputs, answered, scored, times)
     tuned = [one for one in answered if one.planned.spec.fuse is not None and one.planned.spec.fuse.tune]
     notes = scored.notes if comparison is None else comparison.notes
@@ -135,16 +153,10 @@ def _make_runs(
     inputs: StudyInputs, answered: Sequence[_Answered]
 ) -> tuple[Judgments | str, dict[str, Run | str]]:
     """Return the judgments of the scored queries and the run of each system on them, or the files they are written to."""
-    wanted = set(inputs.scored)
-    judgments = inputs.judgments.select(wanted)
+    judgments = inputs.judgments.select(set(inputs.scored))
     runs = {
         one.name: make_run(
-            one.name,
-            (
-                (asked.query, asked.documents, asked.scores)
-                for asked in one.planned.log.first_pass()
-                if asked.query in wanted
-            ),
+            one.name, ((asked.query, asked.documents, asked.scores) for asked in one.first_pass)
         )
         for one in answered
     }
@@ -162,15 +174,15 @@ def _make_runs(
     return str(inputs.folder / "judgments.csv"), paths
 
 
-def _collect_times(answered: Sequence[_Answered], wanted: set[str], repeats: int) -> Iterator[StageTimes]:
+def _collect_times(answered: Sequence[_Answered], repeats: int) -> Iterator[StageTimes]:
     """Yield every time of every stage, on the scored queries, in the order in which they were asked."""
     for one in answered:
         queries: dict[str, list[str]] = defaultdict(list)
         seconds: dict[str, list[float]] = defaultdict(list)
         seen: set[tuple[str, int]] = set()
-        for asked in one.planned.log.read():
+        for asked in one.asked:
             key = (asked.query, asked.sample)
-            if asked.query not in wanted or asked.sample >= repeats or key in seen:
+            if asked.sample >= repeats or key in seen:
                 continue
             seen.add(key)
             for stage, nanoseconds in asked.nanoseconds.items():
@@ -219,8 +231,7 @@ def _score_router(
     inputs: StudyInputs, one: _Answered, scored: Evaluations, shown: Mapping[str, str]
 ) -> RoutingReport:
     """Return accuracy, regret and balance of a router; the best expert of a query is that of the highest value."""
-    wanted = set(inputs.scored)
-    asked = [found for found in one.planned.log.first_pass() if found.query in wanted and found.experts]
+    asked = [found for found in one.first_pass if found.experts]
     experts = {part: scored[shown[part]] for part in one.planned.spec.parts if part in shown}
     measure = scored.measures[0]
     choices = Choices.from_columns(
@@ -256,11 +267,7 @@ def _value_lists(
 
 def _collect_skips(inputs: StudyInputs, skipping: Sequence[_Answered]) -> SkipDecisions:
     """Return what skip policies decided; retrieval is needed where it finds something by the first measure."""
-    wanted = set(inputs.scored)
-    asked = {
-        one.name: [found for found in one.planned.log.first_pass() if found.query in wanted]
-        for one in skipping
-    }
+    asked = {one.name: one.first_pass for one in skipping}
     lists = {
         name: {each.query: each.anyway or (each.documents, each.scores) for each in found}
         for name, found in asked.items()
@@ -278,13 +285,8 @@ def _collect_skips(inputs: StudyInputs, skipping: Sequence[_Answered]) -> SkipDe
 
 def _collect_reranking(inputs: StudyInputs, reranked: Sequence[_Answered], scored: Evaluations) -> Reranking:
     """Return the first measure before and after the rerankers, on the queries that were retrieved for."""
-    wanted = set(inputs.scored)
     lists = {
-        one.name: {
-            each.query: each.before
-            for each in one.planned.log.first_pass()
-            if each.query in wanted and each.before is not None
-        }
+        one.name: {each.query: each.before for each in one.first_pass if each.before is not None}
         for one in reranked
     }
     values = _value_lists(inputs, lists)
@@ -303,7 +305,7 @@ def _note_changes(answered: Sequence[_Answered]) -> Iterator[Note]:
     for one in answered:
         first: dict[str, tuple[str, ...]] = {}
         changed = set()
-        for asked in one.planned.log.read():
+        for asked in one.asked:
             if first.setdefault(asked.query, asked.documents) != asked.documents:
                 changed.add(asked.query)
         if changed:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from judged.errors import BadProtocol, JudgedError, UnknownName
+from judged.errors import BadProtocol, JudgedError, UnknownName, check_kind
 from judged.io.settings import convert_settings, read_yaml
 from judged.measures.parse import parse_measures
 from judged.studies.system import SystemSpec
@@ -102,6 +102,7 @@ def read_study(
 
     Paths in a file are relative to it; `folder` is where those of a dict are.
     """
+    check_kind("study", source, (str, os.PathLike, Mapping), "a YAML file, or a dict of the same layout")
     if isinstance(source, Mapping):
         content, name, base = dict(source), "study", folder or Path()
     else:

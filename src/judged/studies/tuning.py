@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from judged._arguments import to_list, worded
 from judged.arrays import Floats, Ints
 from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, Value, format_value
-from judged.errors import BadMeasure, JudgedError, UnknownName
+from judged.errors import BadMeasure, JudgedError, UnknownName, check_kind
 from judged.io.read import read_judgments
 from judged.measures.measure import Measure
 from judged.problem import Note
@@ -48,7 +47,6 @@ INERTIA, PULL = 0.7298, 1.49618
 """Clerc and Kennedy's constants, with which a swarm converges (doi:10.1109/4235.985692)."""
 
 
-@worded
 def tune_fusion(
     qrels: JudgmentsLike,
     runs: FusedRuns,
@@ -357,6 +355,7 @@ def _check(fusion: Fusion, search: str, *, train: object, folds: int | None) -> 
         known = ", ".join(name for name, method in METHODS.items() if method.weighted)
         msg = f"`{fusion.method.name}` takes no weights, so there is nothing to tune"
         raise JudgedError(msg, hint=f"these do: {known}")
+    check_kind("search", search, str, "`grid` or `swarm`")
     if search not in {"grid", "swarm"}:
         raise UnknownName("search", search, ["grid", "swarm"])
     if train is not None and folds is not None:
@@ -370,7 +369,7 @@ def _split(
     """Return the rows of the training queries and of the others, for each fold."""
     if train is not None:
         place = {query: at for at, query in enumerate(queries)}
-        chosen = list(dict.fromkeys(map(str, to_list(train))))
+        chosen = list(dict.fromkeys(map(str, [train] if isinstance(train, str) else train)))
         unknown = [query for query in chosen if query not in place]
         if unknown:
             msg = f"{len(unknown):,} training queries have no judgments: {', '.join(unknown[:5])}"

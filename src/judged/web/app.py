@@ -142,9 +142,9 @@ class Viewer:
     def _make_twin(self, find: Find, names: Sequence[str]) -> Response:
         try:
             content = find(*names)
+            documents = [result.to_json(per_query=True) for result in content.results]
         except (JudgedError, OSError) as error:
             return JSONResponse({"error": describe(error)}, _status(error))
-        documents = [result.to_json(per_query=True) for result in content.results]
         text = documents[0] if len(documents) == 1 else f"[{','.join(documents)}]\n"
         return Response(text, media_type="application/json", headers=_describe_warning(content.warning))
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
+from types import NoneType
 
 import numpy as np
 
-from judged._arguments import worded
 from judged.arrays import Floats
-from judged.errors import BadSample, Unusable
+from judged.errors import BadSample, Unusable, check_kind
 from judged.labels.agreement.grades import Grade, GradedResult, Grades, GradesLike, read_grades
 from judged.labels.agreement.result import Agreement
 from judged.labels.agreement.system_order import rank_runs
@@ -31,7 +32,6 @@ ENOUGH_RESULTS = 30
 """So is a smaller number of results."""
 
 
-@worded
 def agreement(
     labels: GradesLike,
     human: GradesLike,
@@ -60,6 +60,9 @@ def agreement(
     """
     check_level(level)
     check_resamples(resamples)
+    check_kind("threshold", threshold, Real, "a number")
+    for name, value in {"judges": judges, "runs": runs}.items():
+        check_kind(name, value, (Mapping, NoneType), "a mapping from names, or None")
     inputs = _list_inputs(labels, human, judges or {}, runs or {})
     people, machine = read_grades(human), read_grades(labels)
     if people.name == machine.name:  # objects in memory have no name

@@ -113,6 +113,7 @@ class Agreement(Result):
     """Labels against human grades of the same results: agreement, bias, and means estimated from both."""
 
     kind: ClassVar[str] = "agreement"
+    pages: ClassVar[tuple[str, ...]] = ("agreement",)
     detail: ClassVar[str] = "tasks"
 
     labels: str

@@ -290,7 +290,7 @@ def _label(
             )
     except (KeyboardInterrupt, Exception):
         for labelling in finished:
-            if labelling.rows:
+            if labelling.labelled:
                 _write(labelling, files)
         raise
 
@@ -302,7 +302,7 @@ def _write(labelling: Labelling, files: FileOptions) -> None:
     from judged.store.files import write_file
 
     if files.output is not None:
-        write_labels(labelling.rows, files.output)
+        write_labels(labelling.labelled, files.output)
     if files.failures is not None:
         write_file(files.failures, Encoder().encode_lines(labelling.failures))
     if files.quiet:

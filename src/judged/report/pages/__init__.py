@@ -1,6 +1,7 @@
 """Pages of the report: a file here says what a page shows, and the script of the same name in `assets/pages` draws it.
 
-A new page is one file with a `PAGE`, one script, and its line in `PAGES`.
+A new page is one file with a `PAGE`, one script, its line in `PAGES`, and its name among the `pages` of the results
+that it shows.
 """
 
 from __future__ import annotations
@@ -28,14 +29,13 @@ class PageData:
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its name in addresses, its title, the results it applies to, and what it shows of one."""
+    """A page: its name in addresses, its title, and what it shows of a result."""
 
     id: str
     title: str
-    applies: Callable[[Subject], bool]
     data: Callable[[Subject], PageData]
-    place: int = 50
-    """Where it stands in the navigation; lower is earlier."""
+    applies: Callable[[Subject], bool] = lambda _subject: True
+    """Whether a result that names the page has data for it."""
 
 
 PAGES: Registry[Page] = Registry("page", of_subject=lambda subject: subject.pages)
@@ -52,6 +52,7 @@ for _name in (
     PAGES.add(_name, f"judged.report.pages.{_name}:PAGE")
 
 
-def list_pages() -> list[Page]:
-    """Return every page in the order of the navigation."""
-    return sorted((PAGES[name] for name in PAGES), key=lambda page: page.place)
+def list_pages(subject: Subject) -> list[Page]:
+    """Return the pages of a result in the order of the navigation; other pages are not imported."""
+    pages = (PAGES[name] for name in (*subject.result.pages, "provenance"))
+    return [page for page in pages if page.applies(subject)]

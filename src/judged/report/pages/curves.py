@@ -124,7 +124,7 @@ def _applies(subject: Subject) -> bool:
     comparison = subject.comparison
     if comparison is not None and (comparison.slices or len(comparison.systems) > 2):
         return True
-    return subject.scored is not None and not isinstance(subject.sources, str)
+    return bool(subject.systems) and not isinstance(subject.sources, str)
 
 
-PAGE = Page("curves", "Curves", _applies, make_data, place=23)
+PAGE = Page("curves", "Curves", make_data, _applies)

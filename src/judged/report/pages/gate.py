@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def make_data(subject: Subject) -> PageData:
     """Return the outcome of each gate and measure, with the queries that changed most."""
     head = {
-        "verdict": find_worst(gate.verdict for gate in subject.gates),
+        "verdict": find_worst(gate.verdict for gate in subject.result.gates),
         "gates": [
             {
                 "name": gate.name,
@@ -32,10 +32,10 @@ def make_data(subject: Subject) -> PageData:
                     for result in gate.results
                 ],
             }
-            for gate in subject.gates
+            for gate in subject.result.gates
         ],
     }
     return PageData(to_plain(head))
 
 
-PAGE = Page("gate", "Gate", lambda subject: bool(subject.gates), make_data, place=42)
+PAGE = Page("gate", "Gate", make_data, lambda subject: bool(subject.result.gates))

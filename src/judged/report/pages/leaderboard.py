@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from judged.comparison.baselines import contrast_with_each
-from judged.comparison.result import Comparison
 from judged.comparison.settings import TESTS
 from judged.report.packing import Block, Json, to_plain
 from judged.report.pages import Page, PageData
-from judged.scoring.evaluations import Evaluations, find_tie_range
+from judged.scoring.evaluations import find_tie_range
 from judged.stats.intervals import Interval
 
 if TYPE_CHECKING:
     from judged.comparison.contrasts import Contrast
+    from judged.comparison.result import Comparison
     from judged.report.subject import Subject
 
 CONTRAST = (
@@ -40,32 +40,31 @@ JUDGED_AT = 10
 
 def describe_scored(subject: Subject) -> dict[str, Json]:
     """Return what all pages of scored systems share: systems, measures with their direction, baselines, unit."""
-    scored = subject.scored
-    if isinstance(scored, Comparison):
-        settings = scored.settings
+    comparison = subject.comparison
+    if comparison is not None:
         return {
             "systems": subject.systems,
             "measures": [
                 {"name": scores.measure, "better": _direction(higher=scores.higher_is_better)}
-                for scores in scored.scores
+                for scores in comparison.scores
             ],
-            "queries": max(len(scores.queries) for scores in scored.scores),
-            "unit": scored.unit,
+            "queries": max(len(scores.queries) for scores in comparison.scores),
+            "unit": subject.unit,
             "compared": True,
-            "baselines": choose_baselines(scored),
-            "level": settings.level,
-            "alpha": settings.alpha,
+            "baselines": choose_baselines(comparison),
+            "level": comparison.settings.level,
+            "alpha": comparison.settings.alpha,
         }
-    assert isinstance(scored, Evaluations)  # noqa: S101 - `applies` says so
+    evaluations = subject.evaluations
     return {
         "systems": subject.systems,
         "measures": [
             {"name": str(measure), "better": _direction(higher=measure.higher_is_better)}
-            for measure in scored.measures
+            for measure in evaluations.measures
             if not measure.text
         ],
-        "queries": max(len(evaluation.scores.queries) for evaluation in scored.values()),
-        "unit": scored.first.unit,
+        "queries": max(len(evaluation.scores.queries) for evaluation in evaluations.values()),
+        "unit": subject.unit,
         "compared": False,
         "baselines": subject.systems,
         "level": 0.95,
@@ -87,9 +86,9 @@ def choose_baselines(comparison: Comparison) -> list[str]:
 
 def make_data(subject: Subject) -> PageData:
     """Return means with intervals, answers, shares of judged results, ranges of ties, latency; contrasts as blocks."""
-    scored = subject.scored
+    scored = subject.comparison
     head = {"means": _means(subject), "judged": _judged_shares(subject), "ties": _tie_ranges(subject)}
-    if not isinstance(scored, Comparison):
+    if scored is None:
         return PageData(head)
     answers = {
         answer.measure: {
@@ -140,9 +139,9 @@ def tabulate_contrasts(
 
 def _means(subject: Subject) -> dict[str, list[Json]]:
     """Return, for each measure and system, the mean and the ends of its interval."""
-    scored = subject.scored
-    if isinstance(scored, Comparison):
-        known = {(mean.measure, mean.system): mean for mean in scored.means}
+    comparison = subject.comparison
+    if comparison is not None:
+        known = {(mean.measure, mean.system): mean for mean in comparison.means}
         return {
             measure: [
                 [
@@ -155,18 +154,18 @@ def _means(subject: Subject) -> dict[str, list[Json]]:
                 ]
                 for name in subject.systems
             ]
-            for measure in scored.measures
+            for measure in comparison.measures
         }
-    assert isinstance(scored, Evaluations)  # noqa: S101 - `applies` says so
+    evaluations = subject.evaluations
     return {
         str(measure): [
             [
-                to_plain(scored[name][measure]),
-                *scored.intervals.get(name, {}).get(str(measure), (None, None)),
+                to_plain(evaluation[measure]),
+                *evaluations.intervals.get(name, {}).get(str(measure), (None, None)),
             ]
-            for name in subject.systems
+            for name, evaluation in evaluations.items()
         ]
-        for measure in scored.measures
+        for measure in evaluations.measures
         if not measure.text
     }
 
@@ -220,4 +219,4 @@ def _latency(comparison: Comparison, systems: Sequence[str]) -> Json:
     ]
 
 
-PAGE = Page("leaderboard", "Leaderboard", lambda subject: subject.scored is not None, make_data, place=20)
+PAGE = Page("leaderboard", "Leaderboard", make_data, lambda subject: bool(subject.systems))

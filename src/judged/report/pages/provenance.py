@@ -21,7 +21,7 @@ MOST_CELLS = 200_000
 def make_data(subject: Subject) -> PageData:
     """Return how the result was made; its tables as blocks, so that their CSV equals that of the command."""
     result = subject.result
-    provenance = result.provenance.with_machine()
+    provenance = result.provenance.to_saved()
     kept, left = _choose_tables(subject)
     head = {
         "kind": result.kind,
@@ -61,7 +61,7 @@ def _choose_tables(subject: Subject) -> tuple[dict[str, pa.Table], list[str]]:
     kept: dict[str, pa.Table] = {}
     left = []
     for name in tables:
-        if name == result.detail and subject.scored is not None and subject.scored is result:
+        if name == result.detail and result.detail_by_query:
             left.append(name)
             continue
         table = tables[name]
@@ -94,4 +94,4 @@ def _describe(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-PAGE = Page("provenance", "Provenance", lambda _subject: True, make_data, place=90)
+PAGE = Page("provenance", "Provenance", make_data)

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judged.comparison.result import Comparison
 from judged.report.packing import Json, Numbers, to_plain
 from judged.report.pages import Page, PageData
-from judged.scoring.evaluations import Evaluations
 from judged.stats.distribution import SHARES, find_quantiles
 
 if TYPE_CHECKING:
@@ -19,15 +17,11 @@ if TYPE_CHECKING:
 
 def list_queries(subject: Subject) -> list[str]:
     """Return the ids of all queries that have a value, in the order of the scores."""
-    scored = subject.scored
-    if isinstance(scored, Comparison):
-        return list(dict.fromkeys(query for scores in scored.scores for query in scores.queries))
-    assert isinstance(scored, Evaluations)  # noqa: S101 - `applies` says so
-    return list(
-        dict.fromkeys(
-            query for evaluation in scored.values() for query in evaluation.scores.queries.to_pylist()
-        )
-    )
+    if subject.comparison is not None:
+        by_system = (scores.queries for scores in subject.comparison.scores)
+    else:
+        by_system = (one.scores.queries.to_pylist() for one in subject.evaluations.values())
+    return list(dict.fromkeys(query for queries in by_system for query in queries))
 
 
 def make_data(subject: Subject) -> PageData:
@@ -59,23 +53,22 @@ def make_data(subject: Subject) -> PageData:
 def find_values(subject: Subject, queries: list[str]) -> dict[str, Floats]:
     """Return, for each measure, a row for each system and a column for each query; NaN where there is no value."""
     place = {query: at for at, query in enumerate(queries)}
-    scored, found = subject.scored, {}
-    if isinstance(scored, Comparison):
-        for scores in scored.scores:
+    found = {}
+    if subject.comparison is not None:
+        for scores in subject.comparison.scores:
             table = np.full((len(subject.systems), len(queries)), np.nan)
             at = [place[query] for query in scores.queries]
             for row, name in enumerate(subject.systems):
                 table[row, at] = scores.column(name)
             found[scores.measure] = table
         return found
-    assert isinstance(scored, Evaluations)  # noqa: S101 - `applies` says so
-    for measure in scored.measures:
+    for measure in subject.evaluations.measures:
         if measure.text:
             continue
         table = np.full((len(subject.systems), len(queries)), np.nan)
-        for row, name in enumerate(subject.systems):
-            at = [place[query] for query in scored[name].scores.queries.to_pylist()]
-            table[row, at] = scored[name].scores.averaged(measure)
+        for row, evaluation in enumerate(subject.evaluations.values()):
+            at = [place[query] for query in evaluation.scores.queries.to_pylist()]
+            table[row, at] = evaluation.scores.averaged(measure)
         found[str(measure)] = table
     return found
 
@@ -91,4 +84,4 @@ def _find_slices(subject: Subject, queries: list[str]) -> dict[str, list[Json]]:
     return {attribute: [of.get(query) for query in queries] for attribute, of in found.items()}
 
 
-PAGE = Page("queries", "Per query", lambda subject: subject.scored is not None, make_data, place=21)
+PAGE = Page("queries", "Per query", make_data, lambda subject: bool(subject.systems))

@@ -178,14 +178,4 @@ class _Packer:
         return packed
 
 
-def _applies(subject: Subject) -> bool:
-    return subject.scored is not None and "query" in _unit(subject)
-
-
-def _unit(subject: Subject) -> str:
-    if subject.comparison is not None:
-        return subject.comparison.unit
-    return getattr(getattr(subject.scored, "first", None), "unit", "")
-
-
-PAGE = Page("query", "One query", _applies, make_data, place=22)
+PAGE = Page("query", "One query", make_data, lambda subject: "query" in subject.unit)

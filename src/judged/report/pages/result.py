@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 5_000
 """More rows of a table than this are not kept."""
-OWN = {"comparison", "evaluation", "evaluations", "sessions", "agreement", "gate", "index", "study"}
-"""Kinds of results with pages of their own."""
 
 
 def make_data(subject: Subject) -> PageData:
@@ -69,8 +67,4 @@ def _to_cell(value: Value) -> Json:
     return text
 
 
-def _applies(subject: Subject) -> bool:
-    return subject.result.kind not in OWN
-
-
-PAGE = Page("result", "Result", _applies, make_data, place=43)
+PAGE = Page("result", "Result", make_data)

@@ -1,0 +1,80 @@
+"""An example of every kind of result, small and the same at every call."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+
+import numpy as np
+
+import judged
+from judged.checks.lint import lint
+from judged.explanation.difference import explain_difference
+from judged.explanation.published import explain_published
+from judged.gates.result import GateSummary, RefusedGate
+from judged.index.api import benchmark_index
+from judged.index.diff import diff_benchmarks
+from judged.index.result import IndexBenchmark
+from judged.io.read import read_judgments
+from judged.labels.result import Labelling
+from judged.result import Result
+from judged.scoring.evaluate import evaluate_many
+from judged.studies.collection import Collection
+from judged.studies.result import Study
+from judged.studies.run import open_study, run_study
+from support import report_results
+
+QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 0, "b": 2}}
+RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+OTHER = {"q1": {"a": 1.0, "b": 2.0}, "q2": {"a": 1.0, "b": 2.0}}
+GRADES = [{"task": f"t{at % 2}", "id": f"d{at}", "gain": at % 5} for at in range(10)]
+
+
+def label() -> Labelling:
+    """Two results with a label."""
+    labelled = tuple({"task": "t", "id": name, "gain": 1} for name in "ab")
+    return Labelling("model", labelled, (), 2, 2, 0, 0, 2, 10, 10, 0.0)
+
+
+def benchmark() -> IndexBenchmark:
+    """Exact search over a few vectors."""
+    vectors = np.random.default_rng(0).random((40, 4), dtype=np.float32)
+    return benchmark_index(vectors[:30], vectors[30:], engines=["exact"], k=3, repeats=1)
+
+
+def study() -> Study:
+    """One system that is a function, on a collection of two documents."""
+    collection = Collection(
+        "two", ("a", "b"), ("cats", "dogs"), {"q1": "cats", "q2": "dogs"}, read_judgments(QRELS)
+    )
+    spec = {
+        "collection": "two",
+        "systems": [{"name": "words", "search": "tantivy"}],
+        "measures": ["AP", "RR"],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        return run_study(open_study(spec, folder, collection=collection), cache=f"{folder}/vectors")
+
+
+EXAMPLES: dict[str, Callable[[], Result]] = {
+    "evaluation": lambda: judged.evaluate(QRELS, RUN, ["AP", "RR"]),
+    "evaluations": lambda: evaluate_many(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
+    "comparison": lambda: judged.compare(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
+    "gate": lambda: judged.gate(QRELS, RUN, ["AP", "RR"], baseline=OTHER),
+    "gates": lambda: GateSummary(
+        (judged.gate(QRELS, RUN, ["AP", "RR"], baseline=OTHER), RefusedGate("weekly", "no such file")), 2
+    ),
+    "sessions": report_results.make_sessions,
+    "agreement": lambda: judged.agreement(GRADES, GRADES),
+    "explanation": lambda: judged.explain(QRELS, RUN, "AP", query="q2"),
+    "difference": lambda: explain_difference(QRELS, RUN, "AP", against="rel=2"),
+    "published": lambda: explain_published(QRELS, RUN, "AP", "0.7500"),
+    "reported": lambda: judged.explain(QRELS, RUN, "AP", against={"q1": {"map": 0.1}, "q2": {"map": 0.2}}),
+    "lint": lambda: lint(b"q1 0 a 1\nq1 0 a 2\n"),
+    "labelling": label,
+    "index": benchmark,
+    "index-diff": lambda: diff_benchmarks(benchmark(), benchmark()),
+    "routing": lambda: judged.evaluate_routing([{"query": "q1", "chosen": "a", "optimal": "b"}]),
+    "study": study,
+    "fusion": lambda: judged.tune_fusion(QRELS, {"one": RUN, "other": OTHER}, "RR", folds=2, step=0.5),
+}
