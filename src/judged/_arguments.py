@@ -101,6 +101,8 @@ def _find_wrong(
         return None  # too many arguments, or a name that is none: Python's own words name it
     vague = None
     for name, value in given.items():
+        if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+            continue  # its annotation is a class of arguments, not of a value
         kinds = _split(str(signature.parameters[name].annotation))
         known = [_KINDS[kind] for kind in kinds if kind in _KINDS]
         if any(allows(value) for allows, _ in known):

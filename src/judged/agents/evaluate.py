@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, TypedDict, Unpack
 
+from judged._arguments import worded
 from judged.agents.dedup.rules import Rules, Unit
 from judged.agents.family import SESSION, SessionOptions
 from judged.agents.protocol import DEFAULT_MEASURES, Conflict, SessionProtocol, Unlabelled
 from judged.agents.traces import TurnChoice
+from judged.errors import UnknownName
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.scoring.evaluate import evaluate_with
@@ -30,6 +32,7 @@ class SessionArguments(Conventions, SessionOptions, total=False):
     """The keyword arguments of `evaluate_sessions` besides its inputs and its protocol."""
 
 
+@worded
 def evaluate_sessions(
     source: Any,
     measures: Measures = DEFAULT_MEASURES,
@@ -56,8 +59,8 @@ def evaluate_sessions(
     """
     options: dict[str, Any] = dict(arguments)
     for name in options.keys() - SessionArguments.__annotations__.keys():
-        msg = f"evaluate_sessions() got an unexpected keyword argument {name!r}"
-        raise TypeError(msg)
+        kind = "argument of `evaluate_sessions`"
+        raise UnknownName(kind, name, SessionArguments.__annotations__)
     conventions = {name: options.pop(name, None) for name in Conventions.__annotations__}
     return evaluate_with(
         SESSION,
