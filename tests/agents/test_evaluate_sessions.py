@@ -337,6 +337,6 @@ def test_the_order_of_sessions_changes_no_value(order: list[int]) -> None:
 
 
 def test_a_keyword_that_is_misspelt_is_refused() -> None:
-    """As by any function, not passed over."""
-    with pytest.raises(TypeError, match=r"evaluate_sessions\(\) got an unexpected keyword argument 'lenint'"):
+    """Not passed over; the nearest name is suggested."""
+    with pytest.raises(UnknownName, match=r"no argument of `evaluate_sessions` is called `lenint`"):
         evaluate_sessions([conversation("c", "x2")], "CG", lenint=True)  # type: ignore[call-arg]

@@ -10,7 +10,7 @@ from judged.agents.dedup.rules import Rules, Unit
 from judged.agents.family import SESSION, SessionOptions
 from judged.agents.protocol import DEFAULT_MEASURES, Conflict, SessionProtocol, Unlabelled
 from judged.agents.traces import TurnChoice
-from judged.errors import check_kind
+from judged.errors import UnknownName, check_kind
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.scoring.evaluate import evaluate_with
@@ -59,8 +59,8 @@ def evaluate_sessions(
     """
     options: dict[str, Any] = dict(arguments)
     for name in options.keys() - SessionArguments.__annotations__.keys():
-        msg = f"evaluate_sessions() got an unexpected keyword argument {name!r}"
-        raise TypeError(msg)
+        kind = "argument of `evaluate_sessions`"
+        raise UnknownName(kind, name, SessionArguments.__annotations__)
     check_kind("protocol", protocol, (SessionProtocol, NoneType), "a `SessionProtocol`, or None")
     check_kind("rules", options.get("rules"), (Rules, NoneType), "`Rules`, or None")
     check_kind("conversations", options.get("conversations", ()), Iterable, "names of conversations")
