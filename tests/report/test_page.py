@@ -24,10 +24,10 @@ import judged
 from judged.figures import PALETTE
 from judged.report.charts import CHARTS, fill
 from judged.report.draw import draw
+from judged.report.entry import make_entries
 from judged.report.packing import Numbers, escape_script, pack
 from judged.report.page import make_policy, read_script, render_report
-from judged.report.pages import PAGES, list_pages
-from judged.report.subject import make_subjects
+from judged.report.pages import CORE_PAGES, PAGES, list_pages
 from judged.report.vega import load_chart_runtime
 from judged.result import RESULTS, Result
 from support.report_results import HOSTILE, make_all, make_comparison, make_runs, make_sessions
@@ -152,7 +152,8 @@ def test_every_page_has_a_script() -> None:
     """A page is one file in Python, and one of the same name in JavaScript."""
     scripts = {file.name for file in files("judged.report").joinpath("assets", "pages").iterdir()}
 
-    assert scripts == {f"{name}.js" for name in PAGES}
+    assert scripts == {f"{name}.js" for name in CORE_PAGES}
+    assert all(f'definePage("{name}"' in PAGES[name].read_script() for name in PAGES)
     assert all(PAGES[name].id == name for name in PAGES)
 
 
@@ -172,7 +173,7 @@ def test_hostile_strings_stay_within_the_data() -> None:
 def test_every_kind_of_result_has_a_page() -> None:
     """Each kind has pages of its own or the page for any result, and provenance beside."""
     results, data = make_all()
-    subjects = make_subjects(results, inputs=(data["qrels"], data["runs"]))
+    subjects = make_entries(results, inputs=(data["qrels"], data["runs"]))
     pages = {subject.result.kind: [page.id for page in list_pages(subject)] for subject in subjects}
 
     assert pages == {

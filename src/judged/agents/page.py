@@ -26,7 +26,7 @@ from judged.scoring.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from judged.agents.result import SessionReport
-    from judged.report.subject import Subject
+    from judged.report.entry import Entry
 
 ALWAYS = ("CG@last", "SRE@last")
 """Measures whose curves are drawn whatever was asked for, if results have gains."""
@@ -40,9 +40,9 @@ LONGEST = 200
 """Longer texts are cut."""
 
 
-def make_data(subject: Subject) -> PageData:
+def make_data(entry: Entry) -> PageData:
     """Return means, curves and counts; sessions and costs as blocks."""
-    report = cast("SessionReport", subject.result)
+    report = cast("SessionReport", entry.result)
     evaluation, systems = report.evaluation, report.evaluation.systems
     labelled = bool(session_totals(evaluation).labelled)
     head = {
@@ -210,4 +210,4 @@ def _cut(text: str | None, longest: int = LONGEST) -> str | None:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-PAGE = Page("sessions", "Agentic search", make_data)
+PAGE = Page("sessions", "Agentic search", make_data, script="judged.agents:page.js")

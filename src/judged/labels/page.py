@@ -15,12 +15,12 @@ from judged.stats.outcome import Undefined
 
 if TYPE_CHECKING:
     from judged.labels.agreement.result import Agreement
-    from judged.report.subject import Subject
+    from judged.report.entry import Entry
 
 
-def make_data(subject: Subject) -> PageData:
+def make_data(entry: Entry) -> PageData:
     """Return the answer, the confusion matrix and the calibration; the other tables as a block."""
-    result = cast("Agreement", subject.result)
+    result = cast("Agreement", entry.result)
     kappa, quadratic, interval = (
         result.kappa_at(result.threshold),
         result.kappa("quadratic"),
@@ -69,4 +69,4 @@ def _to_number(value: float | Undefined) -> Json:
     return None if isinstance(value, Undefined) else value
 
 
-PAGE = Page("agreement", "Agreement", make_data)
+PAGE = Page("agreement", "Agreement", make_data, script="judged.labels:page.js")

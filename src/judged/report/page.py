@@ -28,11 +28,11 @@ from judged.errors import BadInput, MissingExtra
 from judged.figures import CONFIG, PALETTE
 from judged.problem import group_notes, split_doubts
 from judged.report.charts import CHARTS
+from judged.report.entry import Entry, make_entries
 from judged.report.html import render_html
 from judged.report.packing import Json, escape_script, pack, to_plain
-from judged.report.pages import PAGES, list_pages
+from judged.report.pages import CORE_PAGES, PAGES, list_pages
 from judged.report.pages.leaderboard import CONTRAST, describe_scored
-from judged.report.subject import Subject, make_subjects
 from judged.report.vega import load_chart_runtime
 from judged.result import refuse_damage
 from judged.store.hashing import hash_bytes
@@ -70,18 +70,18 @@ def render_report(
     no files; with `verified`, only files whose hash is recorded are read. What cannot be shown is said on the page. `command` is the command line to record.
     """
     inputs = None if qrels is None or runs is None else (qrels, runs)
-    subjects = make_subjects(
+    entries = make_entries(
         results, titles=titles, queries=queries, documents=documents, inputs=inputs, verified=verified
     )
     heads: list[dict[str, Json]] = []
     blocks: dict[str, str] = {}
     fallbacks = []
-    for subject in subjects:
+    for entry in entries:
         # the file of documents may be at fault too
         unless = MissingExtra if documents is None else BadInput
-        with refuse_damage(subject.result.loaded_from, unless=unless):
-            head, own = _collect(subject)
-            fallbacks.append(_render_fallback(subject))
+        with refuse_damage(entry.result.loaded_from, unless=unless):
+            head, own = _collect(entry)
+            fallbacks.append(_render_fallback(entry))
         heads.append(head)
         blocks |= own
     runtime = load_chart_runtime()
@@ -99,7 +99,7 @@ def render_report(
         "charts": CHARTS,
         "figures": runtime is not None,
     }
-    style, script = read_style(), read_script()
+    style, script = read_style(), read_script(tuple(shown))
     scripts = [script] if runtime is None else [script, runtime.script]
     if runtime is not None:
         blocks["engine"] = runtime.packed
@@ -117,34 +117,32 @@ def render_report(
     )
 
 
-def _collect(subject: Subject) -> tuple[dict[str, Json], dict[str, str]]:
+def _collect(entry: Entry) -> tuple[dict[str, Json], dict[str, str]]:
     """Return what the first screen needs of a result, and the packed blocks of its pages."""
     pages: dict[str, Json] = {}
     blocks: dict[str, str] = {}
-    for page in list_pages(subject):
-        data = page.data(subject)
+    for page in list_pages(entry):
+        data = page.data(entry)
         pages[page.id] = to_plain(dict(data.head))
-        blocks |= {
-            f"{subject.key}/{page.id}/{block}": pack(content) for block, content in data.blocks.items()
-        }
+        blocks |= {f"{entry.key}/{page.id}/{block}": pack(content) for block, content in data.blocks.items()}
     head = {
-        "key": subject.key,
-        "title": format_value(subject.title),
-        "kind": subject.result.kind,
-        "scored": to_plain(describe_scored(subject)) if subject.systems else None,
+        "key": entry.key,
+        "title": format_value(entry.title),
+        "kind": entry.result.kind,
+        "scored": to_plain(describe_scored(entry)) if entry.systems else None,
         "protocols": [
             {"text": record.text, "fingerprint": record.fingerprint, "measures": list(record.measures)}
-            for record in subject.result.provenance.protocols
+            for record in entry.result.provenance.protocols
         ],
-        **_list_notes(subject),
+        **_list_notes(entry),
         "pages": pages,
     }
     return head, blocks
 
 
-def _list_notes(subject: Subject) -> dict[str, Json]:
+def _list_notes(entry: Entry) -> dict[str, Json]:
     """Return what puts all numbers in doubt, which is shown before them, and the other warnings, shown after them."""
-    doubts, others = split_doubts(subject.notes)
+    doubts, others = split_doubts(entry.notes)
     grave = [note for note in others if note.severity == "warning" or note.code in DOUBTFUL]
     return {
         name: [format_value(text) for _, text in group_notes(notes)]
@@ -166,10 +164,14 @@ def _hash(text: str) -> str:
 
 
 @cache
-def read_script() -> str:
-    """Return the scripts of the page, joined into one that keeps its names to itself."""
-    names = [*SCRIPTS, *(f"pages/{name}" for name in PAGES), "start"]
-    body = "\n".join(_read(f"{name}.js") for name in names)
+def read_script(pages: tuple[str, ...] | None = None) -> str:
+    """Return the scripts of a report with these pages (by default all), joined into one that keeps its names to itself.
+
+    Pages of the core are always there, since those of subjects use parts of them.
+    """
+    shown = dict.fromkeys((*CORE_PAGES, *(PAGES if pages is None else pages)))
+    parts = [_read(f"{name}.js") for name in SCRIPTS] + [PAGES[name].read_script() for name in shown]
+    body = "\n".join([*parts, _read("start.js")])
     return f'"use strict";\n(() => {{\n{body}}})();\n'
 
 
@@ -184,12 +186,12 @@ def _read(name: str) -> str:
     return files("judged.report").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
 
 
-def _render_fallback(subject: Subject) -> str:
+def _render_fallback(entry: Entry) -> str:
     """Return the tables of a result as plain HTML, for readers without JavaScript."""
-    content = render_html(subject.result, Display())
+    content = render_html(entry.result, Display())
     for side in ("left", "right"):  # the policy refuses styles in attributes; quotes in names are escaped
         content = content.replace(f' style="text-align:{side}"', "")
-    return f"<h1>{escape(format_value(subject.title))}</h1>\n{content}"
+    return f"<h1>{escape(format_value(entry.title))}</h1>\n{content}"
 
 
 def _list_versions() -> dict[str, str]:

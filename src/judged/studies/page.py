@@ -5,4 +5,4 @@ from __future__ import annotations
 from judged.report.pages import Page
 from judged.report.pages.result import make_data
 
-PAGE = Page("study", "Study", make_data)
+PAGE = Page("study", "Study", make_data, script="judged.studies:page.js")

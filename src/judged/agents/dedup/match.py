@@ -13,7 +13,7 @@ from judged.agents.dedup.rules import Rules, Unit, Weights
 
 FEW = 8
 """Up to this many members of a group, or groups under a key, are looped over; more are indexed."""
-# Both ways are needed: nearly all groups have one or two members, and indexing them too takes 1.5 to 2.2 times as long;
+# Both ways are needed: nearly all groups have one or two members, and indexing them too takes 1.4 to 2.3 times as long;
 # a session that returns to one site may have thousands, for which loops would take time quadratic in the results.
 
 Numbers = dict[int, None]

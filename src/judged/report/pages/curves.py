@@ -15,17 +15,17 @@ from judged.report.pages.leaderboard import choose_baselines, tabulate_contrasts
 from judged.stats.intervals import Interval
 
 if TYPE_CHECKING:
-    from judged.report.subject import Subject
+    from judged.report.entry import Entry
 
 MOST_RANKED = 30
 """The critical-difference diagram of more systems than this cannot be read."""
 
 
-def make_data(subject: Subject) -> PageData:
+def make_data(entry: Entry) -> PageData:
     """Return the curves, the slices and the average ranks that the result allows."""
-    comparison = subject.comparison
+    comparison = entry.comparison
     head: dict[str, Json] = {
-        "why": subject.sources if isinstance(subject.sources, str) else "",
+        "why": entry.sources if isinstance(entry.sources, str) else "",
         "slices": [],
         "ranks": {} if comparison is None else _rank_systems(comparison),
         "interactions": []
@@ -33,28 +33,28 @@ def make_data(subject: Subject) -> PageData:
         else [to_plain(found.to_dict()) for found in comparison.interactions],
     }
     blocks: dict[str, Block] = {}
-    curves = _trace(subject)
+    curves = _trace(entry)
     if curves:
         head["curves"] = [
             {"name": curve.name, "x": curve.x, "points": list(curve.points)} for curve in curves
         ]
-        blocks["curves"] = [_pack_curve(curve, subject.systems) for curve in curves]
+        blocks["curves"] = [_pack_curve(curve, entry.systems) for curve in curves]
     if comparison is not None and comparison.slices:
         head["slices"] = [
             {"attribute": attribute, "value": value, "queries": len(part.scores[0].queries)}
             for attribute, value in comparison.slices
             for part in [comparison.slices[attribute, value]]
         ]
-        blocks["slices"] = [_pack_slice(part, subject) for part in comparison.slices.values()]
+        blocks["slices"] = [_pack_slice(part, entry) for part in comparison.slices.values()]
     return PageData(head, blocks)
 
 
-def _trace(subject: Subject) -> list[RankedCurve]:
+def _trace(entry: Entry) -> list[RankedCurve]:
     """Return precision by recall, and each different measure that has a cutoff by its cutoff."""
-    sources = subject.sources
+    sources = entry.sources
     if isinstance(sources, str):
         return []
-    settings = subject.comparison.settings if subject.comparison is not None else Settings()
+    settings = entry.comparison.settings if entry.comparison is not None else Settings()
     found: dict[str, RankedCurve] = {}
     for evaluations in sources.by_protocol.values():
         try:
@@ -83,21 +83,21 @@ def _ends(interval: object) -> tuple[float | None, float | None]:
     return (interval.low, interval.high) if isinstance(interval, Interval) else (None, None)
 
 
-def _pack_slice(part: Comparison, subject: Subject) -> Json:
+def _pack_slice(part: Comparison, entry: Entry) -> Json:
     """Return means with intervals, and contrasts with every baseline."""
     known = {(mean.measure, mean.system): mean for mean in part.means}
-    families = contrast_with_each(part, choose_baselines(subject.comparison or part))
+    families = contrast_with_each(part, choose_baselines(entry.comparison or part))
     return to_plain(
         {
             "means": {
                 measure: [
                     [known[measure, name].mean, *_ends(known[measure, name].interval)]
-                    for name in subject.systems
+                    for name in entry.systems
                 ]
                 for measure in part.measures
             },
             "contrasts": {
-                name: tabulate_contrasts(family.contrasts, subject.systems, part.measures)
+                name: tabulate_contrasts(family.contrasts, entry.systems, part.measures)
                 for name, family in families.items()
             },
         }
@@ -119,12 +119,12 @@ def _rank_systems(comparison: Comparison) -> dict[str, Json]:
     return found
 
 
-def _applies(subject: Subject) -> bool:
+def _applies(entry: Entry) -> bool:
     """Return whether there are inputs to draw curves from, slices, or enough systems to rank."""
-    comparison = subject.comparison
+    comparison = entry.comparison
     if comparison is not None and (comparison.slices or len(comparison.systems) > 2):
         return True
-    return bool(subject.systems) and not isinstance(subject.sources, str)
+    return bool(entry.systems) and not isinstance(entry.sources, str)
 
 
 PAGE = Page("curves", "Curves", make_data, _applies)

@@ -9,13 +9,13 @@ from judged.report.packing import to_plain
 from judged.report.pages import Page, PageData
 
 if TYPE_CHECKING:
-    from judged.report.subject import Subject
+    from judged.report.entry import Entry
 
 
-def make_data(subject: Subject) -> PageData:
+def make_data(entry: Entry) -> PageData:
     """Return the outcome of each gate and measure, with the queries that changed most."""
     head = {
-        "verdict": find_worst(gate.verdict for gate in subject.result.gates),
+        "verdict": find_worst(gate.verdict for gate in entry.result.gates),
         "gates": [
             {
                 "name": gate.name,
@@ -32,10 +32,10 @@ def make_data(subject: Subject) -> PageData:
                     for result in gate.results
                 ],
             }
-            for gate in subject.result.gates
+            for gate in entry.result.gates
         ],
     }
     return PageData(to_plain(head))
 
 
-PAGE = Page("gate", "Gate", make_data, lambda subject: bool(subject.result.gates))
+PAGE = Page("gate", "Gate", make_data, lambda entry: bool(entry.result.gates))

@@ -15,7 +15,7 @@ from judged.stats.intervals import Interval
 if TYPE_CHECKING:
     from judged.comparison.contrasts import Contrast
     from judged.comparison.result import Comparison
-    from judged.report.subject import Subject
+    from judged.report.entry import Entry
 
 CONTRAST = (
     "difference",
@@ -38,35 +38,35 @@ JUDGED_AT = 10
 """The cutoff of the share of judged results, for measures without one."""
 
 
-def describe_scored(subject: Subject) -> dict[str, Json]:
+def describe_scored(entry: Entry) -> dict[str, Json]:
     """Return what all pages of scored systems share: systems, measures with their direction, baselines, unit."""
-    comparison = subject.comparison
+    comparison = entry.comparison
     if comparison is not None:
         return {
-            "systems": subject.systems,
+            "systems": entry.systems,
             "measures": [
                 {"name": scores.measure, "better": _direction(higher=scores.higher_is_better)}
                 for scores in comparison.scores
             ],
             "queries": max(len(scores.queries) for scores in comparison.scores),
-            "unit": subject.unit,
+            "unit": entry.unit,
             "compared": True,
             "baselines": choose_baselines(comparison),
             "level": comparison.settings.level,
             "alpha": comparison.settings.alpha,
         }
-    evaluations = subject.evaluations
+    evaluations = entry.evaluations
     return {
-        "systems": subject.systems,
+        "systems": entry.systems,
         "measures": [
             {"name": str(measure), "better": _direction(higher=measure.higher_is_better)}
             for measure in evaluations.measures
             if not measure.text
         ],
         "queries": max(len(evaluation.scores.queries) for evaluation in evaluations.values()),
-        "unit": subject.unit,
+        "unit": entry.unit,
         "compared": False,
-        "baselines": subject.systems,
+        "baselines": entry.systems,
         "level": 0.95,
         "alpha": 0.05,
     }
@@ -84,10 +84,10 @@ def choose_baselines(comparison: Comparison) -> list[str]:
     return [*first, *others][: max(most, len(first))]
 
 
-def make_data(subject: Subject) -> PageData:
+def make_data(entry: Entry) -> PageData:
     """Return means with intervals, answers, shares of judged results, ranges of ties, latency; contrasts as blocks."""
-    scored = subject.comparison
-    head = {"means": _means(subject), "judged": _judged_shares(subject), "ties": _tie_ranges(subject)}
+    scored = entry.comparison
+    head = {"means": _means(entry), "judged": _judged_shares(entry), "ties": _tie_ranges(entry)}
     if scored is None:
         return PageData(head)
     answers = {
@@ -109,7 +109,7 @@ def make_data(subject: Subject) -> PageData:
         f"contrasts:{number}": {
             "baseline": name,
             "family": family.describe(scored.settings.correction),
-            "rows": tabulate_contrasts(family.contrasts, subject.systems, scored.measures),
+            "rows": tabulate_contrasts(family.contrasts, entry.systems, scored.measures),
         }
         for number, (name, family) in enumerate(families.items())
     }
@@ -118,7 +118,7 @@ def make_data(subject: Subject) -> PageData:
         "test": TESTS[scored.settings.test],
         "method": scored.method,
         "intervals": scored.settings.describe_intervals(len(scored.systems) - 1),
-        "latency": _latency(scored, subject.systems),
+        "latency": _latency(scored, entry.systems),
         "trade_off": scored.draw_trade_off().spec if _has_trade_off(scored) else None,
         "left": len(scored.systems) - len(families),
     }
@@ -137,9 +137,9 @@ def tabulate_contrasts(
     return found
 
 
-def _means(subject: Subject) -> dict[str, list[Json]]:
+def _means(entry: Entry) -> dict[str, list[Json]]:
     """Return, for each measure and system, the mean and the ends of its interval."""
-    comparison = subject.comparison
+    comparison = entry.comparison
     if comparison is not None:
         known = {(mean.measure, mean.system): mean for mean in comparison.means}
         return {
@@ -152,11 +152,11 @@ def _means(subject: Subject) -> dict[str, list[Json]]:
                         else (None, None)
                     ),
                 ]
-                for name in subject.systems
+                for name in entry.systems
             ]
             for measure in comparison.measures
         }
-    evaluations = subject.evaluations
+    evaluations = entry.evaluations
     return {
         str(measure): [
             [
@@ -170,9 +170,9 @@ def _means(subject: Subject) -> dict[str, list[Json]]:
     }
 
 
-def _judged_shares(subject: Subject) -> Json:
+def _judged_shares(entry: Entry) -> Json:
     """Return, for each measure, its cutoff and the share of judged results of each system down to it."""
-    sources = subject.sources
+    sources = entry.sources
     if isinstance(sources, str):
         return None
     found: dict[str, Json] = {}
@@ -180,24 +180,24 @@ def _judged_shares(subject: Subject) -> Json:
         cutoffs = {str(measure): measure.parameters.get("cutoff") for measure in evaluations.measures}
         at = {name: cut if isinstance(cut, int) else JUDGED_AT for name, cut in cutoffs.items()}
         names = [f"Judged@{cut}" for cut in dict.fromkeys(at.values())]
-        shares = {name: evaluations[name].measure(names).mean() for name in subject.systems}
+        shares = {name: evaluations[name].measure(names).mean() for name in entry.systems}
         for measure, cut in at.items():
             found[measure] = {
                 "at": cut,
-                "shares": [shares[name][f"Judged@{cut}"] for name in subject.systems],
+                "shares": [shares[name][f"Judged@{cut}"] for name in entry.systems],
             }
     return found
 
 
-def _tie_ranges(subject: Subject) -> Json:
+def _tie_ranges(entry: Entry) -> Json:
     """Return, for each measure and system, the least and greatest mean over all orders of ties; None: no effect."""
-    sources = subject.sources
+    sources = entry.sources
     if isinstance(sources, str):
         return None
     found: dict[str, Json] = {}
     for evaluations in sources.by_protocol.values():
         for measure in evaluations.measures:
-            ranges = [find_tie_range(evaluations[name], measure, thorough=False) for name in subject.systems]
+            ranges = [find_tie_range(evaluations[name], measure, thorough=False) for name in entry.systems]
             found[str(measure)] = [
                 None if each is None or each.high == each.low else list(each) for each in ranges
             ]
@@ -219,4 +219,4 @@ def _latency(comparison: Comparison, systems: Sequence[str]) -> Json:
     ]
 
 
-PAGE = Page("leaderboard", "Leaderboard", make_data, lambda subject: bool(subject.systems))
+PAGE = Page("leaderboard", "Leaderboard", make_data, lambda entry: bool(entry.systems))

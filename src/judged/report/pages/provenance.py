@@ -12,22 +12,22 @@ from judged.report.packing import Json, to_plain
 from judged.report.pages import Page, PageData
 
 if TYPE_CHECKING:
-    from judged.report.subject import Subject
+    from judged.report.entry import Entry
 
 MOST_CELLS = 200_000
 """A table with more cells than this is not kept; what it was made of is, on the other pages."""
 
 
-def make_data(subject: Subject) -> PageData:
+def make_data(entry: Entry) -> PageData:
     """Return how the result was made; its tables as blocks, so that their CSV equals that of the command."""
-    result = subject.result
+    result = entry.result
     provenance = result.provenance.to_saved()
-    kept, left = _choose_tables(subject)
+    kept, left = _choose_tables(entry)
     head = {
         "kind": result.kind,
         "notes": [
             {"severity": severity, "message": format_value(text)}
-            for severity, text in group_notes(subject.notes, most=None)
+            for severity, text in group_notes(entry.notes, most=None)
         ],
         "inputs": [{**file.to_dict(), "system": file.system} for file in provenance.inputs],
         "protocols": [
@@ -52,12 +52,12 @@ def make_data(subject: Subject) -> PageData:
     return PageData(to_plain(head), blocks)
 
 
-def _choose_tables(subject: Subject) -> tuple[dict[str, pa.Table], list[str]]:
+def _choose_tables(entry: Entry) -> tuple[dict[str, pa.Table], list[str]]:
     """Return the tables that are kept, and the names of those that are too large.
 
     The table of queries may be very large, and is made in the page from the scores.
     """
-    tables, result = subject.result.tables(), subject.result
+    tables, result = entry.result.tables(), entry.result
     kept: dict[str, pa.Table] = {}
     left = []
     for name in tables:

@@ -12,24 +12,24 @@ from judged.stats.distribution import SHARES, find_quantiles
 
 if TYPE_CHECKING:
     from judged.arrays import Floats
-    from judged.report.subject import Subject
+    from judged.report.entry import Entry
 
 
-def list_queries(subject: Subject) -> list[str]:
+def list_queries(entry: Entry) -> list[str]:
     """Return the ids of all queries that have a value, in the order of the scores."""
-    if subject.comparison is not None:
-        by_system = (scores.queries for scores in subject.comparison.scores)
+    if entry.comparison is not None:
+        by_system = (scores.queries for scores in entry.comparison.scores)
     else:
-        by_system = (one.scores.queries.to_pylist() for one in subject.evaluations.values())
+        by_system = (one.scores.queries.to_pylist() for one in entry.evaluations.values())
     return list(dict.fromkeys(query for queries in by_system for query in queries))
 
 
-def make_data(subject: Subject) -> PageData:
+def make_data(entry: Entry) -> PageData:
     """Return the values by measure (systems × queries), the queries, and quantiles of every system's values."""
-    queries = list_queries(subject)
-    values = find_values(subject, queries)
-    texts = [subject.queries.get(query) for query in queries]
-    slices = _find_slices(subject, queries)
+    queries = list_queries(entry)
+    values = find_values(entry, queries)
+    texts = [entry.queries.get(query) for query in queries]
+    slices = _find_slices(entry, queries)
     about = {
         "id": queries,
         "text": texts if any(text is not None for text in texts) else None,
@@ -45,43 +45,43 @@ def make_data(subject: Subject) -> PageData:
     }
     head = {
         "slices": {name: sorted(set(of) - {None}) for name, of in slices.items()},
-        "order": list(subject.comparison.systems) if subject.comparison is not None else subject.systems,
+        "order": list(entry.comparison.systems) if entry.comparison is not None else entry.systems,
     }
     return PageData(head, blocks)
 
 
-def find_values(subject: Subject, queries: list[str]) -> dict[str, Floats]:
+def find_values(entry: Entry, queries: list[str]) -> dict[str, Floats]:
     """Return, for each measure, a row for each system and a column for each query; NaN where there is no value."""
     place = {query: at for at, query in enumerate(queries)}
     found = {}
-    if subject.comparison is not None:
-        for scores in subject.comparison.scores:
-            table = np.full((len(subject.systems), len(queries)), np.nan)
+    if entry.comparison is not None:
+        for scores in entry.comparison.scores:
+            table = np.full((len(entry.systems), len(queries)), np.nan)
             at = [place[query] for query in scores.queries]
-            for row, name in enumerate(subject.systems):
+            for row, name in enumerate(entry.systems):
                 table[row, at] = scores.column(name)
             found[scores.measure] = table
         return found
-    for measure in subject.evaluations.measures:
+    for measure in entry.evaluations.measures:
         if measure.text:
             continue
-        table = np.full((len(subject.systems), len(queries)), np.nan)
-        for row, evaluation in enumerate(subject.evaluations.values()):
+        table = np.full((len(entry.systems), len(queries)), np.nan)
+        for row, evaluation in enumerate(entry.evaluations.values()):
             at = [place[query] for query in evaluation.scores.queries.to_pylist()]
             table[row, at] = evaluation.scores.averaged(measure)
         found[str(measure)] = table
     return found
 
 
-def _find_slices(subject: Subject, queries: list[str]) -> dict[str, list[Json]]:
+def _find_slices(entry: Entry, queries: list[str]) -> dict[str, list[Json]]:
     """Return, for each attribute, the value of each query; None if it has none."""
-    if subject.comparison is None:
+    if entry.comparison is None:
         return {}
     found: dict[str, dict[str, str]] = {}
-    for (attribute, value), part in subject.comparison.slices.items():
+    for (attribute, value), part in entry.comparison.slices.items():
         for scores in part.scores:
             found.setdefault(attribute, {}).update(dict.fromkeys(scores.queries, value))
     return {attribute: [of.get(query) for query in queries] for attribute, of in found.items()}
 
 
-PAGE = Page("queries", "Per query", make_data, lambda subject: bool(subject.systems))
+PAGE = Page("queries", "Per query", make_data, lambda entry: bool(entry.systems))

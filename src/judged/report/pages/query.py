@@ -18,7 +18,7 @@ from judged.scoring.align import RankedAlignment
 if TYPE_CHECKING:
     from judged.arrays import Floats
     from judged.measures.measure import Measure
-    from judged.report.subject import Sources, Subject
+    from judged.report.entry import Entry, Sources
 
 DEPTHS = (20, 10, 5, 3)
 """How many results of each list are kept: the first that the number of lists allows."""
@@ -36,16 +36,16 @@ SCALE = 1_000_000
 """What documents add is kept to this fraction, as whole numbers."""
 
 
-def make_data(subject: Subject) -> PageData:
+def make_data(entry: Entry) -> PageData:
     """Return the first results of every query and system; the reason if they are not known."""
-    sources = subject.sources
-    queries = list_queries(subject)
+    sources = entry.sources
+    queries = list_queries(entry)
     if isinstance(sources, str):
-        return PageData({"why": sources, "texts": bool(subject.queries)})
-    depth = _choose_depth(len(queries) * len(subject.systems))
-    lists = {name: _list_system(sources, name, queries, depth) for name in subject.systems}
-    adds, kept = _find_contributions(subject, sources, queries, depth)
-    texts, left = _read_snippets(subject, lists)
+        return PageData({"why": sources, "texts": bool(entry.queries)})
+    depth = _choose_depth(len(queries) * len(entry.systems))
+    lists = {name: _list_system(sources, name, queries, depth) for name in entry.systems}
+    adds, kept = _find_contributions(entry, sources, queries, depth)
+    texts, left = _read_snippets(entry, lists)
     judged = _count_judged(sources, queries)
     pack = _Packer(lists, texts, adds, judged)
     blocks = {
@@ -77,14 +77,14 @@ def _list_system(sources: Sources, name: str, queries: list[str], depth: int) ->
 
 
 def _find_contributions(
-    subject: Subject, sources: Sources, queries: list[str], depth: int
+    entry: Entry, sources: Sources, queries: list[str], depth: int
 ) -> tuple[dict[str, dict[str, Floats]], list[str]]:
     """Return what the first documents add, by measure and system, for as many measures as the file has room for."""
     protocol, evaluations = sources.first
-    room = MOST_CONTRIBUTIONS // max(len(queries) * len(subject.systems) * depth, 1)
+    room = MOST_CONTRIBUTIONS // max(len(queries) * len(entry.systems) * depth, 1)
     chosen: list[Measure] = [measure for measure in evaluations.measures if not measure.text][: max(room, 0)]
     found: dict[str, dict[str, Floats]] = {str(measure): {} for measure in chosen}
-    for name in subject.systems if chosen else ():
+    for name in entry.systems if chosen else ():
         alignment = evaluations[name].alignments[protocol]
         if not isinstance(alignment, RankedAlignment):
             return {}, []
@@ -95,12 +95,12 @@ def _find_contributions(
     return found, list(found)
 
 
-def _read_snippets(subject: Subject, lists: Mapping[str, RankedLists]) -> tuple[dict[str, str], str]:
+def _read_snippets(entry: Entry, lists: Mapping[str, RankedLists]) -> tuple[dict[str, str], str]:
     """Return the beginning of every listed document's text, and what was left out."""
-    if subject.documents is None:
+    if entry.documents is None:
         return {}, ""
     wanted = {document for ranked in lists.values() for document in ranked.documents}
-    found = read_documents(subject.documents, wanted, lenient=True)
+    found = read_documents(entry.documents, wanted, lenient=True)
     length = min(SNIPPET, MOST_TEXT // max(len(found), 1))
     if length < 40:
         return {}, f"the texts of {len(found):,} documents are too many for this file"
@@ -178,4 +178,4 @@ class _Packer:
         return packed
 
 
-PAGE = Page("query", "One query", make_data, lambda subject: "query" in subject.unit)
+PAGE = Page("query", "One query", make_data, lambda entry: "query" in entry.unit)

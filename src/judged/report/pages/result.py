@@ -19,16 +19,16 @@ from judged.report.packing import Json, to_plain
 from judged.report.pages import Page, PageData
 
 if TYPE_CHECKING:
-    from judged.report.subject import Subject
+    from judged.report.entry import Entry
 
 MOST_ROWS = 5_000
 """More rows of a table than this are not kept."""
 
 
-def make_data(subject: Subject) -> PageData:
+def make_data(entry: Entry) -> PageData:
     """Return the blocks of the result."""
-    blocks = subject.result.blocks(Display(notes=False))
-    return PageData({"kind": subject.result.kind}, {"blocks": [to_json(block) for block in blocks]})
+    blocks = entry.result.blocks(Display(notes=False))
+    return PageData({"kind": entry.result.kind}, {"blocks": [to_json(block) for block in blocks]})
 
 
 def to_json(block: Block) -> Json:

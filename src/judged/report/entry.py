@@ -1,4 +1,4 @@
-"""Subjects of a report: results, each with the texts and the inputs that its pages show."""
+"""Entries of a report: results, each with the texts and the inputs that its pages show."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Sources:
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class Entry:
     """A result of the report."""
 
     key: str
@@ -185,7 +185,7 @@ def _hash_anew(file: InputFile) -> str | None:
     return now.sha256
 
 
-def make_subjects(
+def make_entries(
     results: Sequence[Result],
     *,
     titles: Sequence[str] = (),
@@ -193,8 +193,8 @@ def make_subjects(
     documents: TextSource | None = None,
     inputs: tuple[Any, Mapping[str, Any]] | None = None,
     verified: bool = False,
-) -> list[Subject]:
-    """Return a subject for each result, under the title given or one made of its inputs."""
+) -> list[Entry]:
+    """Return an entry for each result, under the title given or one made of its inputs."""
     from judged.io.texts import find_texts, read_queries
 
     texts = {} if queries is None else read_queries(find_texts(queries, "queries"), lenient=True)
@@ -202,7 +202,7 @@ def make_subjects(
     named = list(titles) or [result.title() for result in results]
     several = {name for name in named if named.count(name) > 1}
     return [
-        Subject(
+        Entry(
             str(number),
             f"{name} ({number})" if name in several else name,
             result,
