@@ -126,6 +126,8 @@ class BaseProtocol:
 
     subject: ClassVar[str] = "a protocol"
     """What error messages call it."""
+    family: ClassVar[str] = ""
+    """The family whose conventions they are."""
 
     def __post_init__(self) -> None:
         for name, declared in self.conventions().items():
@@ -218,6 +220,8 @@ class Protocol(BaseProtocol):
     >>> Protocol().fingerprint == PROTOCOLS["trec_eval-9"].fingerprint
     True
     """
+
+    family: ClassVar[str] = "ranked"
 
     ties: Literal["document-descending", "document-ascending", "input-order", "expected"] = convention(
         "document-descending",

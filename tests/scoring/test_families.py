@@ -40,6 +40,8 @@ class Choices:
 class DispatchProtocol(BaseProtocol):
     """How choices are compared."""
 
+    family: ClassVar[str] = "dispatch"
+
     case: str = convention(
         "same", words="{} case", check=lambda case: case in {"same", "any"}, expected="a word"
     )

@@ -23,6 +23,8 @@ WITHOUT_GAINS = ("R@last", "UR@last", "Dup@last", "SRR@last", "N")
 class SessionProtocol(BaseProtocol):
     """How sessions are read as gains; `rules` says which results are the same thing."""
 
+    family: ClassVar[str] = "session"
+
     subject: ClassVar[str] = "a session protocol"
 
     rules: Rules = convention(Rules(), words=lambda rules: str(rules).rpartition(" #")[0])

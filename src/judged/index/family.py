@@ -27,6 +27,8 @@ from judged.wording import counted
 class NeighbourProtocol(BaseProtocol):
     """Nothing to choose: what differs between benchmarks is a parameter of the measures."""
 
+    family: ClassVar[str] = "neighbour"
+
     subject: ClassVar[str] = "a protocol of neighbours"
 
     @property

@@ -61,7 +61,7 @@ def evaluate(
     `local` or `streaming` for files of any size. The backend, `threads` (by default one for each processor) and
     `progress`, called with the work done and the whole, change no number.
     """
-    plan = _make_plan(truth, system, measures, protocol)
+    plan = _make_plan(system, measures, protocol)
     read = plan.read_truth(truth)
     found = _evaluate_source(plan, read, system, name, backend, threads, progress)
     if len(found) > 1:
@@ -100,7 +100,7 @@ def evaluate_many(
     plan: _Plan | None = None
     for name, system in _name_systems(systems):
         if plan is None:
-            plan = replace(_make_plan(truth, system, measures, protocol), keep_inputs=keep_inputs)
+            plan = replace(_make_plan(system, measures, protocol), keep_inputs=keep_inputs)
             read = plan.read_truth(truth)
         with nullcontext() if progress is None else progress(name or "") as report:
             several = _evaluate_source(plan, read, system, name, backend, threads, report)
@@ -183,14 +183,13 @@ class _Truth(NamedTuple):
 
 
 def _make_plan(
-    truth: Any,
     system: Any,
     measures: Measures | None,
     protocol: BaseProtocol | Profile | Mapping[str, object] | str | None,
 ) -> _Plan:
     """Choose the family by the protocol, the table or the measures, and read the measures."""
     named = None if measures is None else list_measures(measures)
-    family = _find_family(truth, system, named, protocol)
+    family = _find_family(system, named, protocol)
     if family is not None:
         chosen = family.parse_measures(family.default_measures if named is None else named)
         if not (protocol is None or isinstance(protocol, BaseProtocol)):
@@ -207,13 +206,13 @@ def _make_plan(
 
 
 def _find_family(
-    truth: Any, system: Any, measures: list[Measure | str] | Measure | str | None, protocol: object
+    system: Any, measures: list[Measure | str] | Measure | str | None, protocol: object
 ) -> Family | None:
-    """Return the family of the protocol, of the table, or of measures that need no truth; None: one of rankings."""
+    """Return the family of the protocol, of the table, or of the measures; None: one of rankings."""
     if isinstance(protocol, BaseProtocol) and not isinstance(protocol, Protocol):
-        return next(FAMILIES[name] for name in FAMILIES if FAMILIES[name].protocol is type(protocol))
+        return FAMILIES[protocol.family]
     name = getattr(type(system), "family", None)
-    if name is None and truth is None and measures is not None:
+    if name is None and measures is not None:
         values = [measure for measure in _as_list(measures) if isinstance(measure, Measure)]
         name = next((value.family for value in values if value.family in FAMILIES), None)
     if name in {None, "ranked", "preference"}:

@@ -12,6 +12,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from judged.errors import BadMeasure
+from judged.measures.families import SCOPES
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.protocol import BaseProtocol
@@ -86,19 +87,11 @@ def find_family(measures: Sequence[Measure]) -> Family:
     if len(set(names)) > 1:
         first = next(place for place, name in enumerate(names) if name != "ranked")
         other = next(place for place, name in enumerate(names) if name != names[first])
-        words = [_SUBJECTS.get(names[place], names[place]) for place in (first, other)]
+        words = [_TRUTHS.get(names[place]) or SCOPES[names[place]].subject for place in (first, other)]
         msg = f"`{measures[first]}` is a measure of {words[0]} and `{measures[other]}` of {words[1]}"
         raise BadMeasure(msg, hint="score them one after the other, each against its own file")
     return FAMILIES[names[0]] if names else FAMILIES["ranked"]
 
 
-_SUBJECTS = {
-    "ranked": "judgments",
-    "preference": "preferences",
-    "session": "sessions",
-    "timing": "timings",
-    "routing": "choices of experts",
-    "skipping": "decisions to retrieve",
-    "reranking": "values before and after reranking",
-    "neighbour": "neighbours",
-}
+_TRUTHS = {"ranked": "judgments", "preference": "preferences"}
+"""What the measures of a family are told apart by, where it is not what they score."""

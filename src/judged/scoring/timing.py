@@ -26,6 +26,8 @@ from judged.tables.timings import Timings
 class TimingProtocol(BaseProtocol):
     """Which of the recorded times count."""
 
+    family: ClassVar[str] = "timing"
+
     subject: ClassVar[str] = "a timing protocol"
 
     stage: str | None = convention(

@@ -28,6 +28,8 @@ from judged.wording import counted
 class RoutingProtocol(BaseProtocol):
     """Choices have no conventions to set."""
 
+    family: ClassVar[str] = "routing"
+
     subject: ClassVar[str] = "a routing protocol"
 
     @property
@@ -40,6 +42,8 @@ class RoutingProtocol(BaseProtocol):
 class SkippingProtocol(BaseProtocol):
     """SkipPolicy decisions have no conventions to set."""
 
+    family: ClassVar[str] = "skipping"
+
     subject: ClassVar[str] = "a skipping protocol"
 
     @property
@@ -51,6 +55,8 @@ class SkippingProtocol(BaseProtocol):
 @dataclass(frozen=True, slots=True)
 class RerankingProtocol(BaseProtocol):
     """Values before and after reranking have no conventions to set."""
+
+    family: ClassVar[str] = "reranking"
 
     subject: ClassVar[str] = "a reranking protocol"
 
