@@ -11,7 +11,7 @@ import judged
 from judged.agents.page import make_data
 from judged.agents.result import SessionReport
 from judged.cli.main import judged as main
-from judged.report.subject import Subject
+from judged.report.entry import Entry
 from judged.web.live import Folder
 from support.report_results import make_sessions
 
@@ -90,7 +90,7 @@ def test_the_loaded_report_equals_the_one_that_was_saved(tmp_path: Path) -> None
 
     assert loaded.to_dict()["tables"] == report.to_dict()["tables"]
     assert (loaded.notes, loaded.summary(), repr(loaded)) == (report.notes, report.summary(), repr(report))
-    pages = [make_data(Subject("1", "sessions", result)) for result in (report, loaded)]
+    pages = [make_data(Entry("1", "sessions", result)) for result in (report, loaded)]
     assert (pages[0].head, pages[0].blocks) == (pages[1].head, pages[1].blocks)
 
 

@@ -294,7 +294,7 @@ def test_ranked_lists_show_what_explain_says(
     ]
 
     assert len(shown) == 20
-    for row, (document, grade, adds) in zip(expected.rows, shown, strict=False):
+    for row, (document, grade, adds) in zip(expected.rows(), shown, strict=False):
         assert document == row["document"]
         assert grade.lstrip("?") == ("" if row["grade"] is None else str(row["grade"]))
         assert adds == (f"{row['adds']:+.3f}" if abs(row["adds"]) >= 5e-7 else "")

@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 
 import judged
 from judged.errors import BadProtocol
-from judged.report.subject import Sources, make_subjects
+from judged.report.entry import Sources, make_entries
 from judged.web.app import Viewer
 from judged.web.guard import Limits
 from judged.web.live import Folder, Live
@@ -237,7 +237,7 @@ def test_a_result_from_elsewhere_opens_no_file_whose_hash_it_does_not_know(tmp_p
     (tmp_path / "other.json").write_text(text.replace(hashes[0], "0" * 64))
 
     def read(name: str) -> object:
-        return make_subjects([judged.load(tmp_path / name)], verified=True)[0].sources
+        return make_entries([judged.load(tmp_path / name)], verified=True)[0].sources
 
     assert isinstance(read("honest.json"), Sources)
     assert read("forged.json") == f"`{tmp_path}/qrels.txt` was recorded without its hash"

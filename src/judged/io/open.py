@@ -189,14 +189,16 @@ def name_files(paths: Sequence[str]) -> list[str]:
     return [names[path] for path in paths]
 
 
-def name_sources(sources: Mapping[Any, Any] | Iterable[Any]) -> list[tuple[str | None, Any]]:
+def name_sources(sources: Mapping[Any, Any] | Iterable[Any]) -> Iterable[tuple[str | None, Any]]:
     """Return every source with its name: as a mapping has it, or that of its file; None for a table without one.
 
-    >>> name_sources({"bm25": "a.run"}), name_sources(["runs/a.run", {"q1": {"d1": 1.0}}])
-    ([('bm25', 'a.run')], [('a', 'runs/a.run'), (None, {'q1': {'d1': 1.0}})])
+    A mapping is not listed at once, since it may make its tables when they are asked for.
+
+    >>> [*name_sources({"bm25": "a.run"}), *name_sources(["runs/a.run", {"q1": {"d1": 1.0}}])]
+    [('bm25', 'a.run'), ('a', 'runs/a.run'), (None, {'q1': {'d1': 1.0}})]
     """
     if isinstance(sources, Mapping):
-        return [(str(name), source) for name, source in sources.items()]
+        return ((str(name), source) for name, source in sources.items())
     listed = list(sources)
     files = [str(source) for source in listed if is_path(source)]
     names = dict(zip(files, name_files(files), strict=True))

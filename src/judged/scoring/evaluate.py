@@ -323,7 +323,7 @@ def _options(family: Family, threads: int | None, progress: Progress | None) -> 
     return {"threads": threads or _count_processors(), "progress": progress}
 
 
-def _name_systems(systems: Runs) -> list[tuple[str | None, Any]]:
+def _name_systems(systems: Runs) -> Iterable[tuple[str | None, Any]]:
     if is_spark_frame(systems) or hasattr(systems, "get_fragments"):
         return [(None, systems)]
     check_kind("systems", systems, (Iterable, os.PathLike), "runs by name, a list of files, or a pattern")

@@ -94,4 +94,4 @@ def find_family(measures: Sequence[Measure]) -> Family:
 
 
 _TRUTHS = {"ranked": "judgments", "preference": "preferences"}
-"""What the measures of a family are told apart by, where it is not what they score."""
+"""The truth that measures of a family need, where messages name it instead of what is scored."""

@@ -6,9 +6,16 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Generic, TypeVar
+from types import ModuleType
+from typing import IO, Generic, TypeVar
 
 import msgspec
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 T = TypeVar("T")
 
@@ -54,19 +61,34 @@ class Log(Generic[T]):
     @contextmanager
     def open(self) -> Iterator[Callable[[T], None]]:
         """Open the file once, and yield what adds a record to it; a line that was cut is ended first."""
-        with self.path.open("ab") as file:
-            if file.tell() and not self._ends_whole():
-                file.write(b"\n")
+        with self.path.open("ab+", buffering=0) as file:
 
             def add(record: T) -> None:
-                file.write(self._encode(record) + b"\n")
-                file.flush()  # a line in one go, so that those of several processes do not mix
+                line = self._encode(record) + b"\n"
+                # another writer may die within its line at any time: its lock ends with it, and then the end is looked at
+                with _held(file):
+                    file.write(line if _ends_whole(file) else b"\n" + line)
                 if self._durable:
                     os.fsync(file.fileno())
 
             yield add
 
-    def _ends_whole(self) -> bool:
-        with self.path.open("rb") as file:
-            file.seek(-1, os.SEEK_END)
-            return file.read(1) == b"\n"
+
+@contextmanager
+def _held(file: IO[bytes]) -> Iterator[None]:
+    """Hold the file against other writers for one line; where there is no such lock, the folder has a lock of its own."""
+    if fcntl is None:
+        yield
+        return
+    fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _ends_whole(file: IO[bytes]) -> bool:
+    if not file.seek(0, os.SEEK_END):
+        return True
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
