@@ -1,4 +1,4 @@
-"""What other packages and users bring: objects that entry points announce, or that are written "module:attribute"."""
+"""Extensions by other packages and users: objects that entry points announce, or that are written "module:attribute"."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def list_announced(group: str) -> list[str]:
 
 
 def load_announced(group: str, name: str, kind: str) -> object | None:
-    """Return the object that a package announces under a name, whatever its case; None if there is none."""
+    """Return the object that a package announces under a name, ignoring case; None if there is none."""
     entry = _find_entry(group, name, kind)
     if entry is None:
         return None
@@ -101,7 +101,7 @@ def _find_entry(group: str, name: str, kind: str) -> EntryPoint | None:
     }
     if len(found) > 1:
         packages = ", ".join(map(_name_package, found.values()))
-        msg = f"several packages bring a {kind} called `{name}`: {packages}"
+        msg = f"several packages provide a {kind} called `{name}`: {packages}"
         raise BadPlugin(msg, hint="uninstall all but one of them")
     return next(iter(found.values()), None)
 

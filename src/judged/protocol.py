@@ -22,7 +22,7 @@ MOST_DOCUMENTS = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """What is known of one field of a protocol."""
+    """Declaration of one field of a protocol."""
 
     name: str
     type: object
@@ -30,17 +30,17 @@ class Convention:
     help: str
     """One sentence, for command-line help and documentation."""
     words: Mapping[object, str] | Callable[[object], str]
-    """How each value is printed in the protocol's line; an empty phrase is left out."""
+    """Phrase for each value in the protocol's line; an empty phrase is left out."""
     outcomes: Mapping[str, str]
-    """What became of the queries or documents concerned, for notes."""
+    """Effect of each value on the queries or documents concerned, for notes."""
     alternatives: tuple[object, ...]
     """Values that another tool may have used, tried when a published number is explained."""
     affects: Literal["queries", "ranks", "values"]
     """Whether the convention decides which queries are scored, at which rank documents are, or values only."""
     concerns: str
-    """What the queries have or lack that the convention decides about."""
+    """Property of the queries that the convention applies to."""
     expected: str
-    """What values are allowed, for error messages."""
+    """Allowed values, for error messages."""
     check: Callable[[object], bool]
     hint: str | None
     metavar: str | None
@@ -122,10 +122,10 @@ def _conventions(protocol: type[BaseProtocol]) -> Mapping[str, Convention]:
 
 @dataclass(frozen=True, slots=True)
 class BaseProtocol:
-    """What every protocol can do, derived from its fields, each of which is declared with `convention`."""
+    """Methods of every protocol, derived from its fields, each of which is declared with `convention`."""
 
     subject: ClassVar[str] = "a protocol"
-    """What error messages call it."""
+    """Name in error messages."""
     family: ClassVar[str] = ""
     """The family whose conventions they are."""
 
@@ -190,7 +190,7 @@ class BaseProtocol:
         return [phrase for phrase in said if phrase]
 
     def outcome(self, name: str) -> str:
-        """Return what this protocol made of what a convention is about, for a note."""
+        """Return the effect of a convention, worded for a note."""
         return self.conventions()[name].outcomes[getattr(self, name)]
 
     def __str__(self) -> str:
@@ -215,7 +215,7 @@ def _from_plain(value: Any, kind: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Protocol(BaseProtocol):
-    """How a ranked run is aligned with its judgments. The defaults are those of trec_eval 9 with `-c`.
+    """Conventions for aligning a ranked run with its judgments. The defaults are those of trec_eval 9 with `-c`.
 
     >>> Protocol().fingerprint == PROTOCOLS["trec_eval-9"].fingerprint
     True

@@ -47,7 +47,7 @@ _SCHEMA = re.compile(r"judged\.([\w-]+)/(\d{1,9})")
 Renderer: TypeAlias = Callable[["Result", Display], str | bytes]
 
 RENDERERS: Registry[Renderer] = Registry("format")
-"""What turns a result into a format."""
+"""Function that renders a result in a format."""
 for _format, _module in {
     "table": "text",
     "csv": "data",
@@ -170,14 +170,14 @@ class ProtocolRecord:
 
 @dataclass(frozen=True)
 class Provenance:
-    """How the numbers of a result were made."""
+    """Provenance of the numbers of a result."""
 
     version: str = __version__
     """The version of judged."""
     protocols: tuple[ProtocolRecord, ...] = ()
     inputs: tuple[InputFile, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
-    """Test, correction, level, seed, and whatever else changes a number."""
+    """Test, correction, level, seed, and anything else that changes a number."""
     machine: str = ""
     """Recorded when the result is saved; empty: this one."""
 

@@ -359,7 +359,7 @@ def test_the_command_line_knows_it(installed: Callable[..., None], tmp_path: Pat
         program, ["score", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "Plugged@5"]
     )
 
-    assert "Other installed packages bring: Plugged" in listed.output
+    assert "Other installed packages provide: Plugged" in listed.output
     assert not loaded
     assert scored.exit_code == 0, scored.output
     assert "0.2500" in scored.output
@@ -407,7 +407,7 @@ def test_two_packages_with_one_name_are_refused(installed: Callable[..., None]) 
     installed(PLUGIN, "Plugged = plugged_code:Plugged")
     installed(PLUGIN, "plugged = other_code:Plugged", package="other")
 
-    with pytest.raises(BadPlugin, match="several packages bring a measure called `Plugged`"):
+    with pytest.raises(BadPlugin, match="several packages provide a measure called `Plugged`"):
         parse_measure("Plugged")
 
 

@@ -116,7 +116,7 @@ def assert_same(found: judged.Evaluation, expected: judged.Evaluation, *, spille
     for name, values in expected.scores.values.items():
         assert (found.scores[name] == values).all(), name
     assert found.mean() == expected.mean()
-    assert all("brought together on disk" in note for note in notes)
+    assert all("collected on disk" in note for note in notes)
     assert bool(notes) == spilled
     assert {note.message for note in expected.notes} <= {note.message for note in found.notes}
 

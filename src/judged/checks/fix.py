@@ -27,7 +27,7 @@ from judged.tables.schema import SCHEMAS
 from judged.wording import counted
 
 Policy: TypeAlias = Literal["first", "last", "best"]
-"""Which of the rows with one query and document (and intent) is kept: the first, the last, or the best number."""
+"""Rule for which row of one query and document (and intent) is kept: the first, the last, or the best number."""
 FIXABLE = frozenset(
     {"few-columns", "not-a-number", "score-nan", "not-finite", "repeated-document", "conflicting-grades"}
 )
@@ -45,7 +45,7 @@ def _change(thing: str, change: str) -> int:
 
 @dataclass
 class Changes:
-    """What a cleaned copy has lost or changed, counted."""
+    """Counts of what a cleaned copy has lost or changed."""
 
     lines_in: int = 0
     lines_out: int = 0

@@ -241,7 +241,7 @@ def _list_notes(
     *,
     by_default: bool,
 ) -> Iterator[Note]:
-    """Yield the notes of this command, beside those of the evaluations."""
+    """Yield the notes of this command, in addition to those of the evaluations."""
     counts = dict.fromkeys(part.units for evaluation in evaluations.values() for part in evaluation.parts)
     if len(counts) == 1:
         yield Note("scored", "info", f"{counted(next(iter(counts)), 'query')} scored")

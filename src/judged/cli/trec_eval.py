@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from judged.tables.run import Run
 
 FLOOR = 1e-5
-"""What a geometric mean takes in place of a smaller value."""
+"""Lower bound of the values in a geometric mean."""
 STAND_IN = "ceci_nest_pas_un_docno"
 """The document that trec_eval 10 takes as retrieved where a query has no results."""
 CLEARED = {"num_ret": 0.0, "utility": 0.0, "rbp_resid": 0.0, "relstring": ""}
-"""What trec_eval 10 then sets back, by the name that is printed."""
+"""Values that trec_eval 10 then resets, by the printed name of their measure."""
 EXAMPLES = """\b
 Examples:
   judged trec_eval qrels.txt bm25.run
@@ -112,9 +112,9 @@ class Results:
     queries: list[str]
     values: dict[str, list[Any]]
     judged: int
-    """How many queries are judged."""
+    """Number of judged queries."""
     positive: int
-    """How many documents have a grade above 0, in all judged queries."""
+    """Number of documents with a grade above 0, in all judged queries."""
 
 
 def _refuse(options: TrecEvalOptions) -> None:
@@ -244,7 +244,7 @@ def _summary(name: str, aggregate: str, results: Results, *, complete: bool) -> 
     if name == "num_q":
         return count
     if name == "num_rel" and complete:
-        return results.positive  # whatever `-l` says, as trec_eval counts
+        return results.positive  # regardless of `-l`, as trec_eval counts
     if aggregate == "geometric":
         logs = _added([math.log(max(value, FLOOR)) for value in values])
         return math.exp((logs + (count - len(values)) * math.log(FLOOR)) / count)

@@ -1,4 +1,4 @@
-"""`judged view`: the report of results, runs or traces in a browser, made anew when their files change."""
+"""`judged view`: the report of results, runs or traces in a browser, rebuilt when their files change."""
 
 from __future__ import annotations
 

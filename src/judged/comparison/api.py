@@ -83,7 +83,7 @@ def compare(
     `slices` has attributes of queries (a file, or a dict of dicts) and adds a comparison for each slice;
     `timings` has raw times (a file, or a dict from system to seconds) and adds latency. `also` names extra tests of all
     systems: `anova`, `tukey`, `randomised-tukey`, `friedman`, `bayesian`, `equivalence`, `power`, `agreement` and
-    `risk`; `rope` is the least difference that matters to some of them. One `seed` gives one result, whatever the
+    `risk`; `rope` is the least difference that matters to some of them. One `seed` gives one result, with any
     number of `threads`.
     """
     settings = choose_settings(test=test, correction=correction, level=level, resamples=resamples, seed=seed)

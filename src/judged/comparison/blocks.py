@@ -41,11 +41,11 @@ MATRIX = 26
 BETTER, WORSE = "▲", "▼"
 """The marks of a significant difference in a matrix, and against a single baseline."""
 WITH_NUMBERS = 6
-"""Up to this many systems, the cells of a matrix have the difference beside its mark."""
+"""Up to this many systems, the cells of a matrix have the difference next to its mark."""
 MOST_IN_FIGURE = 6
 """Systems that a figure shows by several measures."""
 NAMED = 3
-"""How many of the most helped and most hurt queries are named."""
+"""Maximum number of most helped and most hurt queries that are named."""
 TRADE_OFF = (
     "Trade-off (Pareto-optimal: no other system is at least as good on everything and better on something)"
 )

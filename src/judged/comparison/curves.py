@@ -27,9 +27,9 @@ class RankedCurve:
     """The mean of every system at every point of a curve."""
 
     name: str
-    """What is drawn upwards: `nDCG`, `R(rel=2)`, `interpolated precision`."""
+    """Label of the vertical axis: `nDCG`, `R(rel=2)`, `interpolated precision`."""
     x: str
-    """What is drawn to the right: `cutoff` or `recall`."""
+    """Label of the horizontal axis: `cutoff` or `recall`."""
     points: tuple[float, ...]
     means: tuple[tuple[Mean, ...], ...]
     """At each point, the mean of each system with its interval."""

@@ -76,7 +76,7 @@ class Comparison(Result):
     provenance: Provenance = field(default_factory=Provenance)
     notes: tuple[Note, ...] = ()
     unit: str = "query"
-    """What systems are compared on: queries, or tasks."""
+    """Plural noun of the units that systems are compared on: queries, or tasks."""
     slices: Mapping[tuple[str, str], Comparison] = field(default_factory=dict)
     """The same by attribute and value."""
     interactions: tuple[Interaction, ...] = ()
@@ -106,7 +106,7 @@ class Comparison(Result):
 
     @property
     def method(self) -> str:
-        """How the comparison was made, in words."""
+        """A description of the method of the comparison."""
         return self.settings.describe(exact=max(len(scores.queries) for scores in self.scores) <= EXACT_UP_TO)
 
     def answer(self, measure: object = None) -> Answer | None:

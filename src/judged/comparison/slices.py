@@ -26,7 +26,7 @@ Parts: TypeAlias = tuple[tuple[str, int, float], ...]
 """Each slice with its number of queries and its mean difference."""
 
 MOST = 20
-"""How many values an attribute may have for queries to be grouped by it."""
+"""Maximum number of values of an attribute that queries are grouped by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ AttributesLike: TypeAlias = Attributes | FileLike | ArrowStream | Rows | Mapping
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """Whether the difference between two systems is the same in all slices of an attribute."""
+    """Test of whether the difference between two systems is the same in all slices of an attribute."""
 
     attribute: str
     measure: str

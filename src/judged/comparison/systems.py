@@ -50,9 +50,9 @@ class System:
     notes: tuple[Note, ...] = ()
     family: str = "ranked"
     saved: bool = False
-    """Whether the values were made before, not in this call."""
+    """Whether the values were computed before this call."""
     evaluation: Evaluation | None = None
-    """What the values were taken from, if it was an evaluation."""
+    """The evaluation that the values come from, if any."""
 
     def __getitem__(self, measure: str) -> Mapping[str, float]:
         if measure not in self.values:
@@ -224,7 +224,7 @@ class _File(Struct):
 
 
 class _Provenance(Struct):
-    """What a comparison needs to know of a provenance that was written as plain data."""
+    """The fields of a provenance, written as plain data, that a comparison needs."""
 
     protocols: tuple[_Protocol, ...] = ()
     inputs: tuple[_File, ...] = ()

@@ -18,7 +18,7 @@ from judged.tables.schema import ATTRIBUTES, SCORES
 Rows: TypeAlias = list[tuple[str, str, str]]
 """Query, measure and value, as it is written."""
 SUMMARIES = frozenset({"all", "amean", "mean", "average"})
-"""What tools write in place of a query for the whole run."""
+"""Names that tools write in place of a query for the whole run."""
 WIDE = replace(
     ATTRIBUTES,
     name="scores",
@@ -38,7 +38,7 @@ class ReportedScores:
     source: str
     """The file, as the user wrote it."""
     name: str
-    """What the measure is called there."""
+    """Name of the measure there."""
     values: Mapping[str, float]
     decimals: int
     """The number of decimals that were written."""
@@ -61,7 +61,7 @@ def read_reported(source: object, measure: Measure) -> ReportedScores:
     meanings = {name: _parse(name) for name in names}
     known = [name for name, meaning in meanings.items() if meaning == measure]
     if not known and len(names) == 1 and meanings[names[0]] is None:
-        known = names  # a single column of values, whatever it is called
+        known = names  # a single column of values, under any name
     if not known:
         found = ", ".join(f"`{name}`" for name in names[:10]) or "none"
         kind = f"measure in {label}"
@@ -136,7 +136,7 @@ def _list(table: Table) -> Rows:
 
 
 def _unpivot(table: Table) -> Rows:
-    """Return the rows of a table that has a column for each measure; cells that are no numbers are left out."""
+    """Return the rows of a table that has a column for each measure; cells that are not numbers are left out."""
     table.problems.raise_if_any()
     queries = table.columns["query"].to_pylist()
     cells = (

@@ -29,7 +29,7 @@ class ScoringRule:
     digits: int | None = None
     """The number of decimals that the tool prints; None for all."""
     caveats: tuple[str, ...] = ()
-    """What the tool does that is not reproduced."""
+    """Behaviour of the tool that is not reproduced."""
 
     @property
     def record(self) -> ProtocolRecord:

@@ -52,7 +52,7 @@ class Variant:
     measure: Measure
     protocol: Protocol
     detail: str = ""
-    """What a profile changes, in words."""
+    """Description of what a profile changes."""
 
     def __str__(self) -> str:
         changed = ", ".join(map(str, self.changes)) or "nothing"

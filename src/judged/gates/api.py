@@ -38,11 +38,11 @@ from judged.tables.inputs import RunLike, TruthLike
 from judged.tables.scores import Scores
 
 SHOWN = 5
-"""How many of the most hurt and most helped queries are kept."""
+"""Maximum number of most hurt and most helped queries that are kept."""
 
 
 class GateSettings(TypedDict, total=False):
-    """The arguments of `gate` beside the inputs, the measures, `min_delta` and `alpha`."""
+    """The arguments of `gate` other than the inputs, the measures, `min_delta` and `alpha`."""
 
     test: OneSidedTest
     protocol: Protocol | Profile | str

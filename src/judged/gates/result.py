@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LOST = 3
-"""How many of the queries that lost most are shown."""
+"""Maximum number of queries shown of those that lost most."""
 _ORDER: tuple[Verdict, ...] = ("pass", "inconclusive", "fail")
 
 
@@ -104,7 +104,7 @@ class MeasureGate:
     in_neither: tuple[str, ...] = ()
     """Queries that neither has a value for that counts in the mean."""
     unit: str = "query"
-    """What runs are compared on: queries, or tasks."""
+    """Plural noun of the units that runs are compared on: queries, or tasks."""
 
     @property
     def verdict(self) -> Verdict:
@@ -293,7 +293,7 @@ class GateSummary(Result):
 
     @property
     def provenance(self) -> Provenance:  # type: ignore[override]
-        """How the numbers were made: protocols and inputs of all gates, each once."""
+        """Provenance of the numbers: protocols and inputs of all gates, each once."""
         # by their text: a record holds a mapping, and has no hash
         records = {record.text: record for gate in self.gates for record in gate.provenance.protocols}
         inputs = dict.fromkeys(file for gate in self.gates for file in gate.provenance.inputs)

@@ -32,7 +32,7 @@ BOM = b"\xef\xbb\xbf"
 LARGE = 1 << 30
 """Bytes from which a file is streamed rather than read at once."""
 CHUNK = 1 << 18
-"""How many bytes of a stream are decompressed at a time."""
+"""Number of bytes of a stream that are decompressed at a time."""
 KNOWN = {
     *(".trec", ".run", ".runs", ".res", ".results", ".qrels", ".qrel", ".txt", ".tsv", ".csv"),
     *(".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"),
@@ -40,7 +40,7 @@ KNOWN = {
 """Extensions that name a file's format and are not part of its name."""
 
 ALIKE = 0.75
-"""How alike a file's name must be to that of a missing one to be suggested, from 0 to 1."""
+"""Similarity threshold, from 0 to 1, for suggesting a file in place of a missing one."""
 
 _NUMBER = re.compile(rb"[+-]?+(?:(?:\d++\.?+\d*+|\.\d++)(?:e[+-]?+\d++)?+|inf(?:inity)?+|nan)", re.IGNORECASE)
 
@@ -331,10 +331,10 @@ def _suggest(path: Path) -> str | None:
     if "\n" in str(path):
         return "to give the content of a file rather than its path, give bytes"
     try:
-        beside = [found.name for found in path.parent.iterdir()]
+        siblings = [file.name for file in path.parent.iterdir()]
     except OSError:
         return None
-    close = get_close_matches(path.name, beside, n=1, cutoff=ALIKE)
+    close = get_close_matches(path.name, siblings, n=1, cutoff=ALIKE)
     return f"did you mean `{path.with_name(close[0])}`?" if close else None
 
 

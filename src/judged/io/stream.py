@@ -30,7 +30,7 @@ from judged.tables.run import Run
 from judged.tables.schema import RUN, RUNS
 
 BLOCK_BYTES, BLOCK_ROWS = 1 << 25, 1 << 19
-"""How much of a text or a table is held at a time; a single query may be larger."""
+"""Block size in which a text or a table is read; a single query may be larger."""
 BATCH_ROWS = 1 << 16
 HEAD = 1 << 16
 
@@ -68,11 +68,11 @@ class RunStream:
 
     name: str
     label: str
-    """What errors call it."""
+    """Name in error messages."""
     notes: tuple[str, ...] = ()
     places: Places = field(default_factory=Places)
     share: float = 0.0
-    """How much of it has been read."""
+    """Fraction read so far."""
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of whole queries."""

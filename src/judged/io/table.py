@@ -32,14 +32,14 @@ class RawTable:
 
     columns: dict[str, Column]
     problems: Problems
-    """What is wrong so far, and where each row is."""
+    """Problems so far, and the place of each row."""
     notes: tuple[str, ...] = ()
     text: bool = False
     """Whether values are cells of text: grades are parsed, and empty cells are missing."""
     others: dict[str, Column] = field(default_factory=dict)
     """Columns that are not fields of the schema, if it keeps them."""
     metadata: Mapping[str, str] = field(default_factory=dict)
-    """What a Parquet or Arrow file says about itself."""
+    """Metadata of a Parquet or Arrow file."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Table:
     others: Mapping[str, list[object]] = field(default_factory=dict)
     """Columns that are not fields of the schema, if it keeps them."""
     metadata: Mapping[str, str] = field(default_factory=dict)
-    """What a Parquet or Arrow file says about itself."""
+    """Metadata of a Parquet or Arrow file."""
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))

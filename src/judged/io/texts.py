@@ -167,7 +167,7 @@ def _read_json(lines: Iterable[tuple[int, str]], problems: Problems) -> Iterator
         try:
             row = decode(line)
         except (msgspec.DecodeError, RecursionError) as error:
-            problems.add_line("malformed-line", number, f"is no JSON: {error}")
+            problems.add_line("malformed-line", number, f"is not valid JSON: {error}")
             continue
         if isinstance(row, dict):
             yield number, {key.lower(): value for key, value in row.items()}

@@ -45,7 +45,7 @@ _SPACE = re.compile(r"[\t\n\x0b\x0c\r \x00]")
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the fields of a schema are in a line."""
+    """Columns of the fields of a schema in a line."""
 
     columns: int
     ids: tuple[tuple[str, int], ...]
@@ -283,7 +283,7 @@ def read_regular(data: Buffer, layout: Layout) -> dict[str, Any] | None:
         return None
     texts = {at: one_array(table[at]) for at in names if at != str(place)}
     if any((np.diff(to_bytes(column)[1]) == 0).any() for column in texts.values()):
-        return None  # beside a doubled delimiter
+        return None  # next to a doubled delimiter
     columns = {id_: texts[str(at)] for id_, at in layout.ids}
     text, cuts = to_bytes(columns[layout.ids[0][0]])
     if (text[cuts[:-1]] == ord("#")).any():
@@ -310,17 +310,17 @@ class Lines:
     """The ids of every row, as large binaries, in the order of the layout."""
     number: Floats
     sound: NDArray[np.bool_]
-    """Which numbers are numbers."""
+    """Mask of the cells that are numbers."""
     begin: Ints
-    """Where the line of each row begins, in bytes."""
+    """Byte offset of the line of each row."""
     short: Ints
-    """Where each line with too few columns begins."""
+    """Byte offset of each line with too few columns."""
     counts: Ints
-    """How many columns it has."""
+    """Number of its columns."""
     wide: int
-    """How many lines have more columns than the layout."""
+    """Number of lines with more columns than the layout."""
     before: int = 0
-    """How many lines of the file come before the text."""
+    """Number of lines of the file before the text."""
 
     def check(self, problems: Problems) -> dict[str, Any]:
         """Return the columns by field; everything that is wrong becomes a problem with its line."""

@@ -56,12 +56,12 @@ class InOrder:
 
     @cached_property
     def after_first(self) -> Ints:
-        """How many results there are down to the last of the first n unjudged ones."""
+        """Number of results down to the last of the first n unjudged ones."""
         return np.concatenate(([0], self.hole.unjudged[: self.near] + 1))
 
     @cached_property
     def before_last(self) -> Ints:
-        """How many results there are above the first of the last n unjudged ones."""
+        """Number of results above the first of the last n unjudged ones."""
         return np.append(self.hole.unjudged[: self.near], self.visible)[::-1]
 
     @cached_property

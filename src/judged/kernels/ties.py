@@ -182,7 +182,7 @@ class TooManyOrders(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TieContributions:
-    """What a document of every kind adds at every place of one tied group."""
+    """Contribution of a document of every kind at every place of one tied group."""
 
     group: TiedGroup
     count: Ints
@@ -190,15 +190,15 @@ class TieContributions:
     seen: Ints
     """A row for every combination of documents that may have come before: how many of every kind."""
     adds: Floats
-    """What the next document adds, by row of `seen`, kind, and place in the group; 0 where that is impossible."""
+    """Contribution of the next document, by row of `seen`, kind, and place in the group; 0 if impossible."""
     reference: float
-    """What the group adds in the order of the view."""
+    """Contribution of the group in the order of the view."""
     alone: bool
     """Whether it does not matter what came before; then `seen` has a single row of zeros."""
 
     @property
     def expected(self) -> float:
-        """What the group adds on average over all orders of its results."""
+        """Mean contribution of the group over all orders of its results."""
         chance = self.count[:, None] / self.group.size if self.alone else self._chance()
         return float((chance * self.adds).sum())
 

@@ -74,7 +74,7 @@ class Card:
     unknown: str
     """The word for a result without a grade: "unjudged" or "unlabelled"."""
     unjudged: str
-    """What happens to unjudged results, or in sessions to unlabelled ones."""
+    """Treatment of unjudged results, or in sessions of unlabelled ones."""
     ties: str
     empty: str
     agrees_with: str
@@ -242,8 +242,8 @@ def _explain_companions(measure: Measure) -> str:
     if not measure.companions or (Law.RATE not in measure.laws and measure.averaged is None):
         return ""
     moves = "rises" if measure.higher_is_better else "falls"
-    beside = " and ".join(f"`{name}`" for name in measure.companions)
-    return f"It {moves} when an agent stops early, so it is never shown alone: read it beside {beside}."
+    companions = " and ".join(f"`{name}`" for name in measure.companions)
+    return f"It {moves} when an agent stops early, so it is never shown alone: read it together with {companions}."
 
 
 def _empty_by_law(measure: Measure) -> str:
@@ -318,7 +318,7 @@ def iteration(**gains):
     results = [{"id": id, "gain": gain} for id, gain in gains.items()]
     return {"searches": [{"results": results}]}""",
 }
-"""What the examples of each scope need, and their docstrings leave out."""
+"""Preamble of the examples of each scope, which their docstrings leave out."""
 
 
 def _make_runnable(scope: str, text: str) -> str:

@@ -22,7 +22,7 @@ from judged.measures.parameters import PARAMETERS, Parameter, normalise_value
 from judged.measures.parse import explain_taken_name, is_valid_name
 
 SLACK = 1e-9
-"""How far rounding may carry a value beyond its bounds."""
+"""Rounding tolerance of a value at its bounds."""
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _COLLECTING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 

@@ -14,7 +14,7 @@ from judged.measures.measure import Measure
 from judged.measures.trec_eval import FORMATS, NICKNAMES, expand
 
 LONGEST = 2_000
-"""Characters from which on a text is no name: numbers of thousands of digits cannot be converted."""
+"""Length from which a text is not a name: numbers of thousands of digits cannot be converted."""
 _NUMBER = r"(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?+[0-9]++)?+"
 _FORM = re.compile(
     rf"""(?P<name>[A-Za-z0-9_αΑ-]+?)
@@ -24,7 +24,7 @@ _FORM = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _SEPARATOR = re.compile(rf",\s*(?!{_NUMBER}(?:,|\s|$))|\s")
-"""What separates two measures of one string: a space, or a comma that no further cutoff follows."""
+"""Separator of two measures in one string: a space, or a comma that no further cutoff follows."""
 
 _IR_MEASURES_VALUES: dict[tuple[str, object], dict[str, object]] = {
     ("dcg", "log2"): {"gain": "linear"},
@@ -38,7 +38,7 @@ _IR_MEASURES_VALUES: dict[tuple[str, object], dict[str, object]] = {
 _IR_MEASURES_NAMES = {"max_rel": "max_grade"}
 """Parameters that have another name in ir_measures."""
 _IR_MEASURES_INSTEAD = {("NumRet", "rel"): "NumRelRet"}
-"""Where a parameter turns a measure of ir_measures into another: `NumRet(rel=1)`."""
+"""Parameters that turn a measure of ir_measures into another: `NumRet(rel=1)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ParsedName:
     inside: Mapping[str, object] = field(default_factory=dict)
     """The parameters between brackets."""
     mark: str = ""
-    """What precedes the numbers: `@`, `_at_`, `_` or a full stop."""
+    """Separator before the numbers: `@`, `_at_`, `_` or a full stop."""
     numbers: tuple[str, ...] = ()
     level: int | None = None
     """The number after `-l`."""

@@ -1,4 +1,4 @@
-"""What answers of a language model cost: prices, and a budget that is never overdrawn."""
+"""Cost of a language model's answers: prices, and a budget that is never overdrawn."""
 
 from __future__ import annotations
 

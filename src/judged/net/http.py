@@ -72,7 +72,7 @@ class HttpClient:
     ) -> None:
         self.url = redact(url)
         self.retries = 0
-        """How many requests had to be repeated."""
+        """Number of requests that were retried."""
         self._redact, self._bounds = redact, bounds
         self._library = need("httpx2", extra=extra, needed_by=needed_by)
         try:
@@ -152,7 +152,7 @@ class HttpClient:
             raise BadAnswerError(msg) from None
 
     async def send(self, method: str, url: str, body: object = None) -> Response:
-        """Send one request, and return its answer, whatever the status, within the bounds."""
+        """Send one request, and return its answer, of any status, within the bounds."""
         try:
             async with asyncio.timeout(self._bounds.seconds):
                 response = await self._open(method, url, body)

@@ -21,7 +21,7 @@ FIRST_WAIT, LONGEST_BACKOFF = 0.5, 60.0
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often to repeat requests that fail, and questions whose answer states no grade."""
+    """Limits on retries of requests that fail, and of questions whose answer states no grade."""
 
     attempts: int = 6
     reasks: int = 1

@@ -45,7 +45,7 @@ class Entry:
     """A result of the report."""
 
     key: str
-    """What addresses name it by."""
+    """Name in addresses."""
     title: str
     result: Result
     queries: Mapping[str, str] = field(default_factory=dict)
@@ -77,14 +77,14 @@ class Entry:
 
     @property
     def unit(self) -> str:
-        """What values of systems are of; empty if there are none."""
+        """The unit of the values of systems; empty if there are none."""
         if self.comparison is not None:
             return self.comparison.unit
         return self.evaluations.first.unit if self.systems else ""
 
     @cached_property
     def sources(self) -> Sources | str:
-        """What the result was made from, or the reason why it is not known."""
+        """Files of the result, or the reason why they are not known."""
         records = self.result.provenance.protocols
         # `ties` is a convention of every protocol of ranked lists, and of no other
         if not self.systems or not records or not all("ties" in record.conventions for record in records):

@@ -29,7 +29,7 @@ class Numbers:
 
 
 Block: TypeAlias = Json | Numbers
-"""What a page opens at once."""
+"""Unit that a page unpacks at once."""
 
 
 def pack(block: Block) -> str:

@@ -35,7 +35,7 @@ MANY = 9
 WIDE = 120
 """The width beyond which a table is transposed where no terminal says how wide it is."""
 LINE = 100
-"""Where sentences are wrapped if no terminal says how wide it is."""
+"""Width at which sentences are wrapped if the terminal's is unknown."""
 NARROW = 16
 """Text is wrapped to no fewer columns than this, and headings to half of it, before columns are set apart."""
 
@@ -107,7 +107,7 @@ def fit(table: Table, width: int | None, *, digits: int = 4) -> Iterator[tuple[T
 
 
 def _split(least: Sequence[int], width: int, *, keys: int) -> Iterator[list[int]]:
-    """Yield the columns of each part: as many as fit beside the keys."""
+    """Yield the columns of each part: as many as fit next to the keys."""
     part = list(range(keys))
     for column in range(keys, len(least)):
         if len(part) > keys and _total([least[at] for at in (*part, column)]) > width:

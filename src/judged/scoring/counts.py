@@ -1,4 +1,4 @@
-"""What was counted while a run was aligned with judgments, and the notes that follow from it."""
+"""Counts taken while a run was aligned with judgments, and the notes that follow from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from judged.protocol import Protocol
 from judged.wording import counted
 
 SHOWN = 5
-"""How many query ids a note names before it ends with an ellipsis."""
+"""Maximum number of query ids a note names before it ends with an ellipsis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class RunCounts:
     """Notes of the readers of the inputs."""
 
     def notes(self, protocol: Protocol) -> tuple[Note, ...]:
-        """Return a note for each thing that happened under the protocol, the gravest first."""
+        """Return notes on what the protocol changed, most severe first."""
         found = self._doubts(protocol)
 
         def add(code: str, fact: str, value: str, message: str, severity: Severity = "warning") -> None:

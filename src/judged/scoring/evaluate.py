@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str | os.PathLike[str]
 """Systems by name, a list of files, one file, or a pattern such as `runs/*.run`."""
 Backend: TypeAlias = Literal["local", "streaming"]
-"""What reads files: at once, or as streams. A Spark data frame brings its own."""
+"""Backends that read files: at once, or as streams. A Spark data frame selects its own."""
 MOST_KEPT = 1 << 28
 """Bytes of files whose tables are kept in memory; larger ones are read again where they are needed."""
 
@@ -106,7 +106,7 @@ def evaluate_many(
             several = _evaluate_source(plan, read, system, name, backend, threads, report)
         for evaluation in several:
             if evaluation.system in found:
-                where, what = f"system `{evaluation.system}`", "is there twice, expected different names"
+                where, what = f"system `{evaluation.system}`", "appears twice; names must be unique"
                 raise BadInput("the systems", [Problem.error("repeated-name", where, what)])
             found[evaluation.system] = evaluation
         if plan.keep_inputs and _count_bytes(found.values()) > MOST_KEPT:
@@ -146,13 +146,13 @@ def read_truth(source: Any, measures: Sequence[Measure]) -> Any:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is computed: measures of a family, each under its protocol."""
+    """Plan of an evaluation: measures of a family, each under its protocol."""
 
     family: Family
     groups: Mapping[BaseProtocol, list[Measure]]
     """The measures by protocol."""
     written: Mapping[str, str]
-    """What the user wrote for each measure, with its name, in the order in which they were named."""
+    """The user's text of each measure, with its name, in the order in which they were named."""
     profile: Profile | None = None
     keep_inputs: bool = False
     """Whether evaluations keep the tables that were read."""
@@ -176,7 +176,7 @@ class _Plan:
 
 
 class _Truth(NamedTuple):
-    """What systems are evaluated against, and the file that it was read from."""
+    """Reference that systems are evaluated against, and the file that it was read from."""
 
     table: Any
     inputs: tuple[InputFile, ...]

@@ -29,7 +29,7 @@ from judged.tables.columns import to_numpy, to_strings
 from judged.tables.scores import Scores
 
 FLOOR = 1e-5
-"""What a geometric mean takes in place of a smaller value, as trec_eval does."""
+"""Lower bound of the values in a geometric mean, as in trec_eval."""
 
 Ends: TypeAlias = Callable[..., tuple[Floats, Floats]]
 """Returns the least and the greatest value of each query."""
@@ -50,9 +50,9 @@ class Part:
     measures: tuple[Measure, ...]
     notes: tuple[Note, ...] = ()
     units: int = 0
-    """How many units these measures have a value for."""
+    """Number of units that these measures have a value for."""
     counts: Counts | None = None
-    """What was counted under this protocol; not kept in saved evaluations."""
+    """Counts under this protocol; not kept in saved evaluations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,17 +117,17 @@ class Evaluation(Result):
 
     @property
     def unit(self) -> str:
-        """What a value belongs to: `query`, `session`, `task`, `request`."""
+        """The unit of a value: `query`, `session`, `task`, `request`."""
         return self.scores.unit
 
     @property
     def view(self) -> View:
-        """What the measures were computed on."""
+        """The view that the measures were computed on."""
         return self._alignment(self.measures[0]).view
 
     @property
     def counts(self) -> Any:
-        """What was counted under the first protocol: `RunCounts` for a run, `SessionTotals` for sessions."""
+        """Counts under the first protocol: `RunCounts` for a run, `SessionTotals` for sessions."""
         return self.parts[0].counts
 
     def __getitem__(self, measure: Measure | str) -> float:

@@ -52,7 +52,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
     by_system: Mapping[str, Evaluation]
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
-    """By system and measure, the confidence interval to show beside the mean."""
+    """By system and measure, the confidence interval to show next to the mean."""
     bounds: bool = False
     """Whether to show how far ties and unjudged results could move each number."""
     extra: Mapping[str, tuple[Mapping[str, Value], ...]] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
     @property
     def provenance(self) -> Provenance:  # type: ignore[override]
-        """How the numbers were made; the inputs of all systems, each once."""
+        """Provenance of the numbers; the inputs of all systems, each once."""
         inputs = dict.fromkeys(file for evaluation in self.values() for file in evaluation.provenance.inputs)
         return replace(self.first.provenance, inputs=tuple(inputs))
 
@@ -306,7 +306,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
 
 class Bounds(NamedTuple):
-    """How much was judged, and the values that unjudged results and ties leave possible; None: unknown."""
+    """Share of judged results, and the values that unjudged results and ties leave possible; None: unknown."""
 
     judged: float | None
     unjudged: Range | None

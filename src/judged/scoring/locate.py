@@ -41,7 +41,7 @@ class Located:
     missing: tuple[str, ...]
     """Judged queries that the run does not have."""
     notes: tuple[str, ...] = ()
-    """What was found in the rows of the run."""
+    """Notes on the rows of the run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +50,11 @@ class ReducedRun:
 
     name: str
     scans: Mapping[BaseProtocol, Scanned]
-    """What was found under each protocol that was asked for."""
+    """Scan result under each requested protocol."""
     self_matches: Mapping[BaseProtocol, int]
     """Rows that each of them removed because their document has the id of their query."""
     notes: tuple[str, ...] = ()
-    """What a user should know about how it was read."""
+    """Notes on how it was read."""
 
 
 def locate_judged(
@@ -146,7 +146,11 @@ def _align(
         try:
             mapping = run.source.mapping
             return align_mapping(*names, judgments.offset, mapping, **_rules(protocol)), run
-        except (TypeError, ValueError, OverflowError):  # an id that is not text, or a score that is no number
+        except (
+            TypeError,
+            ValueError,
+            OverflowError,
+        ):  # an id that is not text, or a score that is not a number
             run = run.as_columns()
         except RuntimeError as error:  # a score's own conversion changed the dict
             msg = f"{run.name} cannot be read: {error}"

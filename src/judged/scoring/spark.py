@@ -4,7 +4,7 @@ The judged ids go to every executor, a `Reducer` runs on the Arrow batches of ea
 back: the driver joins it and computes the measures, so that no number can differ from that of a single machine.
 
 Rows are moved only where they must be. Input whose queries are consecutive, or that is partitioned by query, stays
-where it is; queries that turn out to be in two places, such as at the cut of a file, are brought together in a second
+where it is; queries that turn out to be in two places, such as at the cut of a file, are collected in a second
 pass, and only they. Parquet files are opened by the executors themselves if they can, since Spark's own rows cost more
 than all the rest. Tasks return values and have no side effects, so one that is run again changes nothing.
 """
@@ -59,7 +59,7 @@ SAMPLE = 2000
 LISTED = 1000
 """Queries that a filter lists; more are joined."""
 TARGET_BYTES = 1 << 25
-"""Bytes of Parquet, about three million rows, that are brought together in one task."""
+"""Bytes of Parquet, about three million rows, that are collected in one task."""
 SCHEMES = ("file:", "s3://")
 """Storage that Arrow opens on executors, with the credentials of their machines."""
 
@@ -220,7 +220,7 @@ def _is_plain(columns: Any) -> bool:
 
 
 def _count_targets(frame: Any) -> int:
-    """Return how many tasks rows are brought together in."""
+    """Return the number of tasks that rows are collected in."""
     usual = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
     if is_connect(frame):
         return usual
@@ -427,7 +427,7 @@ def _find_places(
     try:
         place = (col("_metadata.file_path"), col("_metadata.row_index"))
         rows = frame.filter(wanted).select(*ids, *place).limit(100 * SHOWN).collect()
-    except Exception:  # noqa: BLE001 - whatever kind of table it is, it has no files
+    except Exception:  # noqa: BLE001 - any other kind of table has no files
         return {}
     found: dict[tuple[str | None, str | None], list[Place]] = {}
     for query, document, file, row in sorted(rows, key=lambda row: (row[2], row[3])):

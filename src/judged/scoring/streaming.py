@@ -35,21 +35,21 @@ from judged.tables.run import Columns, Run
 from judged.wording import counted
 
 PARTITIONS = 256
-"""How many files rows are spilled to at once."""
+"""Number of files that rows are spilled to at once."""
 LEVELS = 3
-"""How often a file of spilled rows is split again: each time takes another byte of a hash of 32 bits."""
+"""Maximum depth of splits of spilled rows: each uses another byte of a 32-bit hash."""
 INTERVAL = 0.2
 """Seconds between two reports of progress."""
 
 
 @dataclass
 class Reduction:
-    """What is left of the run of one system, as its blocks arrive."""
+    """The reduced run of one system, as its blocks arrive."""
 
     seen: Flags
-    """Which judged queries have had rows."""
+    """Mask of the judged queries that have had rows."""
     scans: list[list[Scanned]]
-    """What was found in each block, for each protocol."""
+    """Scan result of each block, for each protocol."""
     self_matches: Ints
     """Rows that each protocol removed."""
     scattered: set[int] = field(default_factory=set)
@@ -198,13 +198,13 @@ def to_reduced_run(
 def _note_spilled(reduction: Reduction) -> Iterator[str]:
     if reduction.scattered:
         queries = counted(len(reduction.scattered), "query")
-        yield f"the rows of {queries} are far apart: they were brought together on disk, in a second pass"
+        yield f"the rows of {queries} are far apart: they were collected on disk, in a second pass"
 
 
 def _reduce_scattered(
     reducer: Reducer, judgments: Judgments, stream: RunStream
 ) -> dict[str | None, list[list[Scanned]]]:
-    """Return what is found for the queries whose rows are in several blocks, brought together on disk."""
+    """Return the results for queries whose rows are in several blocks, collected on disk."""
     wanted = {system: reduction.scattered for system, reduction in reducer.systems.items()}
     wanted = {system: queries for system, queries in wanted.items() if queries}
     found: dict[str | None, list[list[Scanned]]] = {

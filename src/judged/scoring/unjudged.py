@@ -27,12 +27,12 @@ from judged.progress import Progress
 from judged.scoring.align import RankedAlignment
 
 COMPLETIONS = 5_000
-"""How many completions of one query are tried one by one."""
+"""Maximum number of completions of one query that are tried one by one."""
 SLACK = 1e-9
-"""How far, as a share of the largest, estimates of values may be from the extreme one to be evaluated: far more than
+"""Tolerance, as a share of the largest, within which estimates near the extreme one are evaluated: far more than
 they are rounded by."""
 CANDIDATES = 16
-"""How many completions with the same extreme estimate are evaluated."""
+"""Maximum number of completions with the same extreme estimate that are evaluated."""
 UNLAWFUL = (("max_grade", "query"), ("depth", "longer"))
 """Parameters that scale values by what is judged, so that no law of completions holds."""
 
@@ -43,7 +43,7 @@ class Bounds(NamedTuple):
     low: Floats
     high: Floats
     exact: Flags
-    """Where some completion has these values; elsewhere no completion lies outside, but the bounds may be wide."""
+    """Mask of bounds that some completion attains; elsewhere no completion lies outside, but they may be wide."""
 
 
 def unjudged_bounds(

@@ -1,4 +1,4 @@
-"""How large a difference is, and how large it must be to be found: effect sizes, and the power of the paired t-test."""
+"""Effect sizes, and the power of the paired t-test: the smallest difference that it can detect."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Interval:
     high: float
     level: float
     method: str = "student"
-    """How it was made: `student`, `wilson`, `delta`, `percentile`, `bca` or `maxT` (simultaneous)."""
+    """Method: `student`, `wilson`, `delta`, `percentile`, `bca` or `maxT` (simultaneous)."""
 
 
 def student_interval(values: Iterable[float] | Floats, *, level: float = 0.95) -> Interval:

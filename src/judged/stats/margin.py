@@ -25,7 +25,7 @@ Verdict: TypeAlias = Literal["pass", "fail", "inconclusive"]
 OneSidedTest: TypeAlias = Literal["t", "randomisation"]
 
 POWER = 0.8
-"""How often a detectable effect would be detected."""
+"""Power at which an effect counts as detectable."""
 CELLS = 2**21
 """About how many flips are held at once; the result does not depend on it."""
 SAME = 1e-12
@@ -55,7 +55,7 @@ class MarginTest:
     """The p-value of the test that could show it to be below."""
     verdict: Verdict
     detectable: float | None = None
-    """How far from the margin the true difference must be to be found with a power of 0.8; None if undefined."""
+    """Distance of the true difference from the margin that is detected with a power of 0.8; None if undefined."""
     needed: int | None = None
     """With this many queries, two equally good systems would pass with that power; None if undefined, or never."""
     undefined: Undefined | None = None

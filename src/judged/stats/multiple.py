@@ -138,7 +138,7 @@ class Tukey:
     pairs: tuple[TukeyPair, ...]
     means: dict[str, float]
     arrangements: int | None = None
-    """How many arrangements of the labels were examined; None for the studentized range."""
+    """Number of arrangements of the labels examined; None for the studentized range."""
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return a dict for each pair, an undefined number as its text."""
@@ -313,7 +313,7 @@ class RankPair:
 
 @dataclass(frozen=True, slots=True)
 class Friedman:
-    """Whether any system is ranked better than others, and which pairs differ."""
+    """Test of whether any system is ranked better than others, and which pairs differ."""
 
     queries: int
     level: float

@@ -24,7 +24,7 @@ SystemValues: TypeAlias = Values | Mapping[str, float] | Scores
 MOST_RESAMPLES = 10_000_000
 """More would change no digit that is shown."""
 DIGITS = 12
-"""How many digits of the largest score count; differences below them are rounding errors of float64."""
+"""Significant digits of the largest score; differences below them are rounding errors of float64."""
 ROUNDING = 10.0**-DIGITS
 """The same as a share of the largest score."""
 
@@ -204,7 +204,7 @@ def pair_scores(
     try:
         values = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = "the scores are no table of numbers, expected a row for each query and a column for each system"
+        msg = "scores must be a 2-D array: one row per query, one column per system"
         raise BadSample(msg) from None
     if values.ndim != 2:
         msg = f"the scores have {values.ndim} dimensions, expected 2: a row for each query, a column for each system"

@@ -1,4 +1,4 @@
-"""How well two rankings agree: Kendall's τ, τ_AP, Spearman's ρ, and rank-biased overlap (RBO).
+"""Agreement of two rankings: Kendall's τ, τ_AP, Spearman's ρ, and rank-biased overlap (RBO).
 
 Rankings are given by scores, as mappings from system to score or as sequences in the same order; a higher score is better.
 """

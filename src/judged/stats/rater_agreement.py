@@ -1,4 +1,4 @@
-"""How well judges agree on labels: Cohen's κ with its interval, Krippendorff's α, confusion of labels, bias of grades.
+"""Agreement of judges on labels: Cohen's κ with its interval, Krippendorff's α, confusion of labels, bias of grades.
 
 None and NaN are missing labels.
 """
@@ -84,7 +84,7 @@ class Bias:
 
 @dataclass(frozen=True, slots=True)
 class GradeBias:
-    """How lenient or strict a judge is, over all items and for each grade of the reference."""
+    """Leniency of a judge, over all items and for each grade of the reference."""
 
     bias: float | Undefined
     """The mean of the judge's grades less the mean of the reference's."""
@@ -391,6 +391,6 @@ def _as_grades(labels: Collection[Label]) -> Floats:
     """
     for label in labels:
         if not isinstance(label, int | float) or math.isinf(label):
-            msg = f"the label {label!r} is no grade, expected finite numbers where their distance counts"
+            msg = f"the label {label!r} is not a grade, expected finite numbers where their distance counts"
             raise BadSample(msg, hint="labels that are words have nominal agreement only")
     return np.array([float(cast("float", label)) for label in labels])

@@ -21,7 +21,7 @@ except ImportError:  # Windows
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 DRAFT, LONGEST_NAME = ".judged-draft", 100
-"""How the name of a draft ends, and how many characters of the name of its file it has."""
+"""Suffix of the name of a draft, and the number of characters it keeps of its file's name."""
 
 UNPACKED_BYTES, UNPACKED_RATIO = 1 << 30, 200
 """A file may unpack to the larger of that many bytes and that many times its own size."""

@@ -1,4 +1,4 @@
-"""What numbers and times may depend on: the machine, Python, the versions of packages."""
+"""Environment that numbers and times may depend on: the machine, Python, the versions of packages."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class StoredFile(NamedTuple):
     path: str
     """Its path there."""
     label: str
-    """What users call it: with the scheme of its storage."""
+    """Address for users: with the scheme of its storage."""
     size: int
 
     def open(self) -> Any:
@@ -43,7 +43,7 @@ def is_remote(path: object) -> bool:
 
 
 def has_pattern(path: str) -> bool:
-    """Return whether a path has wildcards and is no file itself."""
+    """Return whether a path has wildcards and is not itself a file."""
     return _PATTERN.search(path) is not None and not os.path.exists(path)  # noqa: PTH110 - any text
 
 

@@ -47,9 +47,9 @@ class Judgments:
     """Columns `query`, `document`, `grade` and, where given, `target`."""
     name: str = "judgments"
     notes: tuple[str, ...] = ()
-    """What a user should know about how they were read."""
+    """Notes on how they were read."""
     intents: pa.Table | None = None
-    """Where given, the columns `row` (of `table`), `intent`, `grade` and maybe `weight`, by row and intent."""
+    """If given, the columns `row` (of `table`), `intent`, `grade` and maybe `weight`, by row and intent."""
 
     @classmethod
     def from_columns(

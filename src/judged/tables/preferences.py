@@ -43,7 +43,7 @@ class Preferences:
     table: pa.Table
     name: str = "preferences"
     notes: tuple[str, ...] = ()
-    """What a user should know about how they were read."""
+    """Notes on how they were read."""
 
     @classmethod
     def from_columns(

@@ -49,7 +49,7 @@ class Text:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Raise `Unreadable` if the file changes meanwhile, in place of whatever that led to."""
+        """Raise `Unreadable` if the file changes meanwhile, in place of any error that this caused."""
         verify = getattr(self.buffer, "verify", lambda: None)
         try:
             yield
@@ -86,7 +86,7 @@ Source: TypeAlias = Text | Columns | Mappings
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What one system retrieved for each query.
+    """The results that one system retrieved for each query.
 
     Make one with `from_columns`, `from_mapping`, `from_lists` or `from_matrix`, or read one with
     `judged.read_run`.
@@ -95,7 +95,7 @@ class Run:
     source: Source
     name: str = "run"
     notes: tuple[str, ...] = ()
-    """What a user should know about how it was read."""
+    """Notes on how it was read."""
 
     @classmethod
     def from_columns(

@@ -31,7 +31,7 @@ class Timings:
     """The columns `system`, `query`, `stage` and `seconds`."""
     name: str = "timings"
     notes: tuple[str, ...] = ()
-    """What a user should know about how they were read."""
+    """Notes on how they were read."""
 
     @classmethod
     def from_columns(

@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Content:
-    """What an address shows: results, their version, and what a reader must know of them."""
+    """Content of an address: results, their version, and notes on them."""
 
     results: tuple[Result, ...]
     titles: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What the viewer shows: inputs, the newest good results of each, and the check for changed files.
+"""Live inputs of the viewer, the newest good results of each, and the check for changed files.
 
 Files are watched by comparing time, size and inode twice a second. A changed file is read when it has been the same at
 two checks, so that most half-written files are never read; if it cannot be read, the last good results stay and
@@ -33,7 +33,7 @@ Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 
 @dataclass(frozen=True)
 class Input:
-    """What one page is made from: some files, and the function that makes results of them."""
+    """Input of one page: some files, and the function that computes results from them."""
 
     name: str
     paths: tuple[Path, ...]
@@ -79,7 +79,7 @@ class Saved:
 
     @property
     def time(self) -> str:
-        """When the file was written, in UTC."""
+        """Modification time of the file, in UTC."""
         return datetime.fromtimestamp(self.modified, UTC).isoformat(sep=" ", timespec="seconds")[:-6]
 
 

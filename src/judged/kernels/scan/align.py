@@ -107,7 +107,7 @@ class Aligned:
 
 @dataclass(frozen=True, eq=False)
 class Scanned:
-    """What was found in a run, or in a piece of one that has all rows of its queries."""
+    """Scan result of a run, or of a piece of one that has all rows of its queries."""
 
     blocks: Part = field(default_factory=Part)
     """A block for each judged query, with its hits."""

@@ -21,7 +21,7 @@ from judged.kernels.scan.strings import Keys, Strings, find_repeats
 from judged.kernels.scan.text import parse_numbers, split_lines
 
 KINDS = ("few-columns", "not-a-number", "score-nan", "repeated-document")
-"""What can be wrong with a row, in the order of `Part.counts`."""
+"""Codes of the problems of a row, in the order of `Part.counts`."""
 FEW_COLUMNS, NOT_NUMBER, NAN, REPEATED = range(4)
 KEPT = 1000
 """The number of problems of a kind that one scan records; all are counted."""
@@ -39,7 +39,7 @@ class Part:
     """The query of every block, or -1 if it is unjudged."""
     begin: Ints = field(default_factory=_empty)
     end: Ints = field(default_factory=_empty)
-    """Where it begins and ends, in bytes or rows."""
+    """Its start and end, in bytes or rows."""
     count: Ints = field(default_factory=_empty)
     """The number of its documents."""
     hits: Ints = field(default_factory=_empty)
@@ -347,10 +347,10 @@ def scan_query(
 def _check_types(scores: Mapping[Any, Any]) -> None:
     """Raise `TypeError` if an id is not text, or a score is text or None, which NumPy would convert."""
     if not all(issubclass(kind, str) for kind in set(map(type, scores))):
-        msg = "a document id is no text"
+        msg = "a document id is not text"
         raise TypeError(msg)
     if any(issubclass(kind, (str, bytes, type(None))) for kind in set(map(type, scores.values()))):
-        msg = "a score is no number"
+        msg = "a score is not a number"
         raise TypeError(msg)
 
 

@@ -19,7 +19,7 @@ _TENS = np.array([float(10**k) for k in range(23)])
 
 
 ROW, SHORT, COMMENT, BLANK = range(4)
-"""What a line is: a row, too short to be one, a comment, or nothing."""
+"""Kinds of lines: a row, too short to be one, a comment, or nothing."""
 
 
 @dataclass(frozen=True, eq=False)

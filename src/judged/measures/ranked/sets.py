@@ -1,4 +1,4 @@
-"""Measures of everything retrieved as a set, whatever its order."""
+"""Measures of everything retrieved as a set, regardless of order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from judged.measures.measure import Measure
 
 
 def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
-    r"""Return the share of relevant documents among everything retrieved, whatever the order.
+    r"""Return the share of relevant documents among everything retrieved, regardless of order.
 
     $$\mathrm{SetP} = \frac{h}{n}$$
 
@@ -46,7 +46,7 @@ SetP = Measure("SetP", set_precision, terms=set_precision_terms, laws=BINARY_SET
 
 
 def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
-    r"""Return the share of all relevant documents that is retrieved, whatever the order.
+    r"""Return the share of all relevant documents that is retrieved, regardless of order.
 
     $$\mathrm{SetR} = \frac{h}{R}$$
 

@@ -31,7 +31,7 @@ CONTRAST = (
     "detectable",
     "undefined",
 )
-"""What the page knows of a contrast, in this order."""
+"""Fields of a contrast on the page, in this order."""
 MOST_BASELINES = 20
 """More baselines than this are not kept in the file."""
 JUDGED_AT = 10
