@@ -73,6 +73,7 @@ class Registry(Generic[T]):
 
     def _find(self, name: str) -> bool:
         """Look for a name among the subjects, then among what packages announce."""
+        # announced subjects last: reading them imports other packages
         for subjects in (list_subjects, list_announced_subjects):
             self._complete(subjects)
             if name in self._things:

@@ -183,7 +183,7 @@ def test_blocks_of_any_size_change_nothing(
         found = judged.evaluate(qrels, path, ["AP", "nDCG@3", "RR"], protocol=protocol, backend="streaming")
     expected = judged.evaluate(qrels, path, ["AP", "nDCG@3", "RR"], protocol=protocol, backend="local")
 
-    assert_same(found, expected, spilled="brought together" in str(found.notes))
+    assert_same(found, expected, spilled="collected on disk" in str(found.notes))
     assert found.counts.interleaved == expected.counts.interleaved
 
 

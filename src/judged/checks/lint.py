@@ -152,6 +152,7 @@ def _check_file(source: Source, judged: Grades | Inversion) -> Survey:
         judged.add(sound)
     intents.check(findings)
     scattered = seen.blocks.check(findings)
+    # what was found within queries is void where their rows were not together
     findings.merge(_check_interleaved(source, scattered) if len(scattered) else within)
     return seen
 

@@ -105,6 +105,7 @@ def _check_ties(batch: Batch, findings: Findings) -> None:
     score, same_block = batch.compared, np.diff(batch.block) == 0
     if not (same_block & ~(score[1:] < score[:-1])).any():
         return  # strictly falling, so nothing is tied
+    # block and score in one word: one sort of whole numbers in place of two keys
     keys = (batch.block.astype(np.uint64) << np.uint64(32)) | _to_ordered_bits(score)
     ordered = np.sort(keys)
     equal = ordered[1:] == ordered[:-1]

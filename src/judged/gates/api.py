@@ -183,7 +183,7 @@ def _read_baseline(
     saved: Sequence[System] | None = None
     if isinstance(baseline, Evaluation | Scores):
         scored = [baseline] if pair is None else pair([cast("Evaluation", baseline)])[0]
-        saved = [replace(to_system(found), saved=True, notes=()) for found in scored]
+        saved = [replace(to_system(evaluation), saved=True, notes=()) for evaluation in scored]
     elif isinstance(baseline, str | os.PathLike) and str(baseline) != "-" and Path(baseline).is_file():
         saved = read_scores(Path(baseline))
     if saved is not None:

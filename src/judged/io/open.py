@@ -225,6 +225,7 @@ def open_file(path: str | Path) -> File:
     place = Path(path)
     name, extension, _ = split_name(place)
     content = read_bytes(path) if is_remote(path) else _open_content(place)
+    # by its first bytes: the extension may be missing or wrong
     if _recognise(bytes(content[:8])) is not None:
         content = decompress(load(content), label=str(path))
     return File(content, str(path), name, extension)
@@ -263,6 +264,7 @@ def locate_text(file: File, *, quoted: bool = False) -> Buffer | DiskFile:
     A file with a zero byte is not text; in a format that has quotes (`quoted`) only the first line counts.
     """
     head = file.head()
+    # before zero bytes, of which UTF-16 is full
     if _is_utf16(head):
         msg = f"{file.label} is UTF-16 text, expected UTF-8"
         raise Unreadable(msg, hint="convert it: `iconv -f UTF-16 -t UTF-8 FILE`")
@@ -286,6 +288,7 @@ def is_number_text(text: bytes) -> bool:
 
 def _is_utf16(head: bytes) -> bool:
     marked = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    # without a mark, ASCII in UTF-16 is known by its zeros in every other byte
     every_other = len(head) >= 4 and (
         head[1:8:2].count(0) == len(head[1:8:2]) or head[:8:2].strip(b"\0") == b""
     )

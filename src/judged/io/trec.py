@@ -68,8 +68,8 @@ def read(file: File, schema: Schema) -> RawTable:
     data = read_line_text(file)
     if max(schema.lines) < _RUN.columns:
         refuse_run(bytes(data[:HEAD]), file.label)
-    found = len(_split_first_line(data))
-    width = found if found in schema.lines else max(schema.lines)
+    count = len(_split_first_line(data))
+    width = count if count in schema.lines else max(schema.lines)
     lines = read_lines(data, Layout.of(schema, width))
     problems = Problems(file.label, line=lines.line)
     columns = lines.check(problems)
@@ -179,11 +179,11 @@ def _parse_run(lines: Buffer | DiskFile, file: File, *, before: int = 0) -> pa.T
         _check_run(columns, problems)
         if not len(problems):  # else read again below, with lines to name
             return pa.table(columns)
-    found = read_lines(data, _RUN, before=before)
-    problems = Problems(file.label, line=found.line)
-    columns = found.check(problems)
+    parsed = read_lines(data, _RUN, before=before)
+    problems = Problems(file.label, line=parsed.line)
+    columns = parsed.check(problems)
     _check_run(columns, problems)
-    problems.raise_if_any(hint=_hint(found))
+    problems.raise_if_any(hint=_hint(parsed))
     return pa.table(columns)
 
 
@@ -220,6 +220,7 @@ def _are_distinct(query: pa.Array, document: pa.Array) -> bool:
         return True
     queries, documents = (Strings.from_offsets(*to_bytes(column)) for column in (query, document))
     with np.errstate(over="ignore"):
+        # an odd factor, so that a query and a document of the same id do not cancel out
         keys = np.sort(queries.hashes * np.uint64(0x9E3779B97F4A7C15) ^ documents.hashes)
     return bool((keys[1:] != keys[:-1]).all())
 

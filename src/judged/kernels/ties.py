@@ -260,6 +260,7 @@ def tie_contributions(
 
     Results below the rank `visible` add nothing either. `alone` says that the measure is linear.
     """
+    # many small groups in one call, since a call of a measure costs more than most of them
     waiting: list[_Plan] = []
     size = 0
     for group in tied:
@@ -375,6 +376,7 @@ def _evaluate_plans(value: Valuation, ranking: Ranking, plans: list[_Plan]) -> I
 
 def _log_choose(total: Ints, chosen: Ints) -> Floats:
     """Return the logarithm of the number of combinations, in the widest floats available."""
+    # long doubles: the differences of three large logarithms lose digits
     table = np.concatenate(
         ([0.0], np.cumsum(np.log(np.arange(1, int(total.max(initial=0)) + 1, dtype=np.longdouble))))
     )

@@ -178,17 +178,17 @@ def list_plugins() -> list[str]:
 
 def load_plugin(name: str) -> Measure | None:
     """Load and register the announced measure of that name, in any case; return None if there is none."""
-    thing = load_announced(ENTRY_POINTS, name, "measure")
-    if thing is None:
+    plugin = load_announced(ENTRY_POINTS, name, "measure")
+    if plugin is None:
         return None
-    if not isinstance(thing, Measure) or thing.name.lower() != name.lower():
-        got = f"the measure {thing.name}" if isinstance(thing, Measure) else f"a {type(thing).__name__}"
+    if not isinstance(plugin, Measure) or plugin.name.lower() != name.lower():
+        got = f"the measure {plugin.name}" if isinstance(plugin, Measure) else f"a {type(plugin).__name__}"
         hint = f'make it with `judged.define("{name}", function)`'
         expected = f"a measure called `{name}`"
         refuse_announced(ENTRY_POINTS, name, "measure", got=got, expected=expected, hint=hint)
-    if thing.name not in MEASURES:
-        register(thing)
-    return thing
+    if plugin.name not in MEASURES:
+        register(plugin)
+    return plugin
 
 
 @lru_cache(maxsize=32)
@@ -196,6 +196,7 @@ def _known_names(scope: Scope, canonical: tuple[str, ...]) -> dict[str, Alias]:
     """Return every name of a scope in lower case, then without `_` and `-`; of equal ones the first is kept."""
     named = {name: Alias(name) for name in canonical}
     known: dict[str, Alias] = {}
+    # exact spellings before folded ones, and canonical names before aliases: the first is kept
     for fold in (str.lower, _fold):
         for names in (named, scope.aliases):
             for name, alias in names.items():

@@ -61,13 +61,13 @@ def parse_name(text: str) -> ParsedName | None:
     >>> parse_name("ndcg@5,10-l2")
     ParsedName(name='ndcg', inside={}, mark='@', numbers=('5', '10'), level=2)
     """
-    found = _FORM.fullmatch(text.strip()) if len(text) < LONGEST else None
-    if found is None:
+    form = _FORM.fullmatch(text.strip()) if len(text) < LONGEST else None
+    if form is None:
         return None
-    inside = _parse_parameters(text, found["inside"]) if found["inside"] else {}
-    numbers = tuple(found["numbers"].split(",")) if found["numbers"] else ()
-    level = int(found["level"]) if found["level"] else None
-    return ParsedName(found["name"], inside, found["mark"] or "", numbers, level)
+    inside = _parse_parameters(text, form["inside"]) if form["inside"] else {}
+    numbers = tuple(form["numbers"].split(",")) if form["numbers"] else ()
+    level = int(form["level"]) if form["level"] else None
+    return ParsedName(form["name"], inside, form["mark"] or "", numbers, level)
 
 
 def split_measures(text: str) -> list[str]:
@@ -130,6 +130,7 @@ def parse_measures(
 
 def _read_some(text: Measure | str, scope: Scope) -> list[Measure]:
     """Return the measures of one item of a list, which may name several with blanks or commas between them."""
+    # whole first: commas may also separate cutoffs, as in `P_5,10`
     try:
         return _read(text, scope)
     except JudgedError:
@@ -145,16 +146,16 @@ def find_measures(text: str) -> list[Measure]:
     >>> [(measure.family, measure) for measure in find_measures("dcg@3")]
     [('ranked', DCG@3), ('session', DCG@3)]
     """
-    found: list[Measure] = []
+    measures: list[Measure] = []
     errors: list[JudgedError] = []
     for family in SCOPES:
         try:
-            found.append(parse_measure(text, family=family))
+            measures.append(parse_measure(text, family=family))
         except JudgedError as error:
             errors.append(error)
-    if not found:
+    if not measures:
         raise _choose_error(errors)
-    return found
+    return measures
 
 
 def _choose_error(errors: Sequence[JudgedError]) -> JudgedError:
@@ -168,8 +169,8 @@ def _choose_error(errors: Sequence[JudgedError]) -> JudgedError:
 
 def is_valid_name(name: str) -> bool:
     """Return whether a name reads back as a name, and not as a name with a cutoff or a level after it."""
-    found = _FORM.fullmatch(name)
-    return found is not None and found["name"] == name and name[0].isalpha()
+    form = _FORM.fullmatch(name)
+    return form is not None and form["name"] == name and name[0].isalpha()
 
 
 def explain_taken_name(name: str) -> str | None:

@@ -32,6 +32,7 @@ T = TypeVar("T")
 IDLE_SECONDS = 60.0
 """Seconds that an idle connection is kept open; load balancers usually drop one after a minute."""
 
+# as OpenAI's own client, and 425 (too early); every 5xx is retried too
 _RETRYABLE = {408, 409, 425, 429}
 _MESSAGE_LENGTH = 300
 

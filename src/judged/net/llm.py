@@ -233,6 +233,7 @@ class ChatClient(ModelClient):
             try:
                 return await self._complete_in(dialect, messages)
             except RejectedError as error:
+                # depth first: parameters refused one after the other are dropped before structure is
                 candidates = [*dialect.simplify(error.reason, self.chat), *candidates]
         raise rejected
 

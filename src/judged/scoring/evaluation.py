@@ -278,18 +278,18 @@ class Evaluation(Result):
         return self._totals[name]
 
     def _alignment(self, measure: Measure) -> Alignment:
-        found = self.alignments.get(self.part(measure).protocol)
-        if found is None:
+        alignment = self.alignments.get(self.part(measure).protocol)
+        if alignment is None:
             msg = f"{self.system} was loaded from a file, which keeps scores but no alignment"
             raise BadMeasure(msg, hint="evaluate the run again")
-        return found
+        return alignment
 
     def _ranked(self, measure: Measure) -> RankedAlignment:
-        found = self._alignment(measure)
-        if not isinstance(found, RankedAlignment):
+        alignment = self._alignment(measure)
+        if not isinstance(alignment, RankedAlignment):
             msg = f"{measure} has no range over ties or unjudged results"
             raise BadMeasure(msg, hint="only measures of judgments have one")
-        return found
+        return alignment
 
     def _range(self, measure: Measure | str, ends: Ends, **options: Any) -> Range:
         known = self.find_measure(measure)

@@ -116,6 +116,7 @@ class Reducer:
         for number, protocol in enumerate(self.protocols):
             ready = apply_run_conventions(run, protocol)
             scanned = scan_run(self.index, ready, protocol, threads=self._threads)
+            # once: rows that cannot be read are the same under every protocol
             if scanned.counts and number == 0:
                 self._collect(scanned, ready)
             found.append(replace(scanned, problems=(), counts=Counter()))
@@ -161,6 +162,7 @@ def reduce_stream(
         except BadInput as error:
             reducer.refuse(error)
         report(reducer.rows, stream.share)
+    # before the second pass, which a run that is refused does not need
     reducer.raise_if_any(stream)
     found = _reduce_scattered(reducer, judgments, stream)
     reducer.raise_if_any(stream)
@@ -272,6 +274,7 @@ def _choose(table: pa.Table, wanted: Mapping[str | None, pa.Array]) -> pa.Table:
 def _partition(table: pa.Table, count: int, level: int) -> Iterator[tuple[int, pa.Table]]:
     """Yield the rows that belong in each file, by a hash of their query; each level uses other bits of it."""
     encoded = one_array(table["query"]).dictionary_encode()
+    # not by `hash`, whose salt would change the order of the parts from run to run
     home = np.array(
         [
             zlib.crc32(str(name).encode()) // PARTITIONS**level % count

@@ -121,6 +121,7 @@ class _Completed:
 
     def _search(self, hole: UnjudgedResults) -> tuple[float, float, bool]:
         """Return the least and the greatest value by the laws that the measure obeys."""
+        # the strongest law first, which leaves the fewest completions to evaluate
         if self._has(Law.GROWS):
             return self._among(hole, [self._constant(hole, [0, self._top])])
         if self._has(Law.GRADE_FREE):
@@ -204,6 +205,7 @@ class _Completed:
             return self._among(hole, (np.concatenate([rows, rows[:, ::-1]]) for rows in batches))
         if grades**unjudged <= COMPLETIONS:
             return self._among(hole, _batches(product(self._levels, repeat=unjudged), hole))
+        # too many to try: bounds that hold, but that no completion need reach
         low, high = self.measure.limits
         if self._has(Law.PARTED):
             none, every = self._constant(hole, [0]), self._constant(hole, [self._top])

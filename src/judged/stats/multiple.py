@@ -245,8 +245,8 @@ def _tukey_pairs(
         effect = variance if isinstance(variance, Undefined) else gap / math.sqrt(variance)
         return TukeyPair(first, second, gap, low, high, p, effect)
 
-    found = zip(combinations(paired.systems, 2), _gaps(paired).tolist(), ps, strict=True)
-    return tuple(pair(*names, gap, p) for names, gap, p in found)
+    rows = zip(combinations(paired.systems, 2), _gaps(paired).tolist(), ps, strict=True)
+    return tuple(pair(*names, gap, p) for names, gap, p in rows)
 
 
 def _range_p_values(
@@ -263,8 +263,8 @@ def _range_p_values(
     ranges = _all_ranges(values, total, rows) if exact else _random_ranges(values, resamples, rows, seed)
     least = gaps - paired.rounding  # equal ranges differ by rounding, and must count as equal
     count = np.zeros(len(gaps), dtype=np.int64)
-    for found in ranges:
-        count += len(found) - np.searchsorted(np.sort(found), least)
+    for block_ranges in ranges:
+        count += len(block_ranges) - np.searchsorted(np.sort(block_ranges), least)
     return (count / total, total, True) if exact else ((count + 1) / (resamples + 1), resamples, False)
 
 

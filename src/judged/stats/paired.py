@@ -143,9 +143,11 @@ def steady(values: Floats, *, scale: float) -> Floats:
     """
     if scale == 0:
         return values
+    # more than 300 decimals overflow inside `np.round`
     rounded = np.round(values, int(min(DIGITS - np.ceil(np.log10(scale)), 300))).ravel()
     sizes, first, place = np.unique(np.abs(rounded), return_index=True, return_inverse=True)
     kept = np.where(sizes == 0, 0.0, np.abs(values.ravel())[first])
+    # + 0.0 turns −0 into 0
     equal: Floats = (np.sign(rounded) * kept[place.ravel()] + 0.0).reshape(values.shape)
     return equal
 
@@ -226,13 +228,13 @@ def pair_scores(
 def _pair_mapping(scores: Mapping[str, SystemValues], measure: object) -> Paired:
     by_query = {name: _by_query(name, values, measure) for name, values in scores.items()}
     first, expected = next(iter(by_query.items()))
-    for name, found in by_query.items():
-        strange = set(expected) ^ set(found)
+    for name, values in by_query.items():
+        strange = set(expected) ^ set(values)
         if strange:
             shown = ", ".join(sorted(map(str, strange))[:3])
             msg = f"`{first}` and `{name}` have scores of different queries, expected the same: {shown} in one only"
             raise BadSample(msg, hint='a protocol with `missing="zero"` scores every judged query')
-    columns = [check_values((found[q] for q in expected), name=name) for name, found in by_query.items()]
+    columns = [check_values((values[q] for q in expected), name=name) for name, values in by_query.items()]
     return Paired(np.stack(columns, axis=1), tuple(map(str, scores)))
 
 

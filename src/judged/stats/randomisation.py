@@ -39,6 +39,7 @@ def draw_flips(queries: int, *, resamples: int, seed: int, block: int | None = N
     at_once = block or max(1, CELLS // queries)
     for start in range(0, resamples, at_once):
         count = min(at_once, resamples - start)
+        # little-endian on every machine, so that a seed means the same signs
         raw = source.random_raw(count * words).astype("<u8").view(np.uint8).reshape(count, -1)
         yield np.unpackbits(raw, axis=1, count=queries)
 

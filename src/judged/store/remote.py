@@ -84,14 +84,14 @@ def list_files(path: str) -> list[StoredFile]:
         info = filesystem.get_file_info(folder)
         if info.type == FileType.NotFound:
             raise FileNotFoundError
-        found = [info]
+        entries = [info]
         if info.type == FileType.Directory:
-            found = filesystem.get_file_info(FileSelector(folder, recursive=True))
+            entries = filesystem.get_file_info(FileSelector(folder, recursive=True))
     prefix = path[: path.index(place)] if is_remote(path) and place in path else ""
     files = [
-        StoredFile(filesystem, each.path, f"{prefix}{each.path.removeprefix('./')}", each.size or 0)
-        for each in sorted(found, key=lambda each: each.path)
-        if each.type == FileType.File and not each.base_name.startswith(("_", "."))
+        StoredFile(filesystem, entry.path, f"{prefix}{entry.path.removeprefix('./')}", entry.size or 0)
+        for entry in sorted(entries, key=lambda entry: entry.path)
+        if entry.type == FileType.File and not entry.base_name.startswith(("_", "."))
     ]
     if has_pattern(path):
         files = [file for file in files if _matches(file.path, place)]
@@ -137,7 +137,7 @@ def _explain(label: str, *, verb: str = "read") -> Iterator[None]:
     """Raise `Unreadable` with the file and the reason."""
     try:
         yield
-    except Unreadable:
+    except Unreadable:  # an OSError that already says what is wrong
         raise
     except FileNotFoundError:
         msg = f"{label} does not exist"

@@ -80,6 +80,7 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
+        # the host first: a page of another name that resolves to this machine cannot even try tokens
         answer = self._refuse(scope) or self._check_token(scope) or self.app
         await answer(scope, receive, send_with_headers)
 
@@ -116,6 +117,7 @@ class Guard:
             return _say(403, "Open the address that `judged view` printed; it has a token.")
         rest = urlencode([pair for pair in query if pair[0] != TOKEN])
         path = "/" + scope["path"].lstrip("/")  # two slashes would name another server
+        # from the address into a cookie: addresses stay in histories and are shared
         response = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
         response.set_cookie(_name_cookie(scope), self.token, httponly=True, samesite="strict")
         return response
