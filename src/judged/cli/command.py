@@ -101,12 +101,13 @@ def gather(
     def decorate(command: Decorated) -> Decorated:
         @wraps(command)
         def receive(**given: object) -> None:
-            made = make(**{each: given.pop(each) for each in declared})
+            made = make(**{key: given.pop(key) for key in declared})
             command(**{name: made}, **given)
 
-        for each, settings in reversed(list(declared.items())):
-            others = {key: value for key, value in settings.items() if key != "flags"}
-            click.option(*settings["flags"], each, cls=DependentOption, **others)(receive)
+        # click lists the option that was added last as the first
+        for key, settings in reversed(list(declared.items())):
+            others = {setting: value for setting, value in settings.items() if setting != "flags"}
+            click.option(*settings["flags"], key, cls=DependentOption, **others)(receive)
         return receive
 
     return decorate

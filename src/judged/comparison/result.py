@@ -261,7 +261,9 @@ class Comparison(Result):
         if self.answers:
             builders["answers"] = partial(tabulate, [row for answer in self.answers for row in answer.rows()])
         if self.interactions:
-            builders["interactions"] = partial(tabulate, [found.to_dict() for found in self.interactions])
+            builders["interactions"] = partial(
+                tabulate, [interaction.to_dict() for interaction in self.interactions]
+            )
         if self.latencies:
             builders["latency"] = partial(self._build_latency)
         return LazyTables({**builders, **{name: partial(self._build_extra, name) for name in self.extra}})

@@ -218,9 +218,9 @@ class _Grid:
     @property
     def differing(self) -> list[int]:
         """The queries whose values differ without a change, the largest difference first."""
-        found = np.flatnonzero(~self.match[0])
-        size = np.nan_to_num(np.abs(self.values[0, found] - self.reported[found]), nan=-1.0)
-        return [int(i) for i in found[np.argsort(-size, kind="stable")]]
+        queries = np.flatnonzero(~self.match[0])
+        size = np.nan_to_num(np.abs(self.values[0, queries] - self.reported[queries]), nan=-1.0)
+        return [int(i) for i in queries[np.argsort(-size, kind="stable")]]
 
     def explain(self, query: int) -> int | None:
         """Return the variant that explains a query: part of the best one if it can be, with the fewest changes."""

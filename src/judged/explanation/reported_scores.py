@@ -63,9 +63,9 @@ def read_reported(source: object, measure: Measure) -> ReportedScores:
     if not known and len(names) == 1 and meanings[names[0]] is None:
         known = names  # a single column of values, under any name
     if not known:
-        found = ", ".join(f"`{name}`" for name in names[:10]) or "none"
+        listed = ", ".join(f"`{name}`" for name in names[:10]) or "none"
         kind = f"measure in {label}"
-        raise UnknownName(kind, str(measure), names, hint=f"it has {found}: choose one with `-m`")
+        raise UnknownName(kind, str(measure), names, hint=f"it has {listed}: choose one with `-m`")
     written = {
         query: text for query, name, text in rows if name == known[0] and query.lower() not in SUMMARIES
     }
@@ -91,10 +91,10 @@ def _read_rows(source: object) -> tuple[Rows, str]:
     if not is_file(source):
         columns = list(getattr(source, "columns", ())) if is_frame(source) else []
         return _read_table(source, columns), "the reported scores"
-    found = open_path(source, SCORES)
-    if not isinstance(found, tuple):
+    opened = open_path(source, SCORES)
+    if not isinstance(opened, tuple):
         return _read_table(source, []), str(source)  # raises: it is a folder or a data set
-    file, written = found
+    file, written = opened
     if written.name in {"csv", "tsv"}:
         header = read_header(file)
         if WIDE.recognises(header) and len(header) > 1:

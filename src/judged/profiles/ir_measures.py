@@ -50,6 +50,7 @@ PROFILE = Profile(
         *_trec("R", "Recall"),
         *_trec("AP", "MAP"),
         *_trec("RR", "MRR", number=False),
+        # pytrec_eval has no cutoff of it, so ir_measures computes that itself
         Spelling("RR", "RR", conventions=_PYTHON, number=True),
         Spelling("MRR", "RR", conventions=_PYTHON, number=True),
         *_trec("nDCG", takes=("gains",), words={("dcg", "log2"): {}}),
@@ -94,6 +95,7 @@ PROFILE = Profile(
         Spelling("SetR", "SetR"),
         *_trec("SetF", renamed={"beta": "weight"}),
         *_trec("SetAP"),
+        # in this order: with `rel`, it counts relevant results
         Spelling("NumRet", "NumRet", takes=()),
         Spelling("NumRet", "NumRelRet", shown="NumRet(rel=r)"),
         Spelling("NumRelRet", "NumRelRet", {"rel": 1}, takes=()),

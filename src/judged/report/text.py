@@ -145,7 +145,7 @@ def _total(widths: Sequence[int]) -> int:
 
 def _columns(table: Table, digits: int) -> list[list[str]]:
     """Return the heading and the cells of every column as text; in numeric ones the numbers line up."""
-    found = []
+    columns = []
     for column, name in enumerate(table.columns):
         values = [row[column] for row in table.rows]
         cells = [_split_cell(value, digits) for value in values]
@@ -154,8 +154,8 @@ def _columns(table: Table, digits: int) -> list[list[str]]:
             texts = [head.rjust(before) + tail.ljust(after) for head, tail in cells]
         else:
             texts = [head + tail for head, tail in cells]
-        found.append([format_value(name), *texts])
-    return found
+        columns.append([format_value(name), *texts])
+    return columns
 
 
 def _split_cell(value: Value, digits: int) -> tuple[str, str]:

@@ -186,6 +186,7 @@ class Evaluation(Result):
 
     def average_by(self, keys: Sequence[str], unit: str) -> Evaluation:
         """Return the evaluation with a row for each key: the mean over the units that share it."""
+        # by bytes, as judgments sort queries
         names = sorted(set(keys), key=str.encode)
         place = {name: number for number, name in enumerate(names)}
         group = np.array([place[key] for key in keys], dtype=np.int64)

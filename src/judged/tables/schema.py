@@ -92,15 +92,15 @@ class Schema:
     def match(self, columns: Sequence[str], *, subject: str) -> Match:
         """Return which column is which field; raise `BadInput` if a required one is missing."""
         by_name = _by_lower_case(columns)
-        found = {field.name: field.find(by_name) for field in self.fields}
-        missing = [field for field in self.fields if field.required and not found[field.name]]
+        columns_of = {field.name: field.find(by_name) for field in self.fields}
+        missing = [field for field in self.fields if field.required and not columns_of[field.name]]
         if missing:
             raise self._missing(columns, missing, subject)
         for candidate in self.fields:
-            lacking = candidate.needs is not None and not found[candidate.needs]
-            if lacking or any(found[other] for other in candidate.unless):
-                found[candidate.name] = []
-        matched = {name: tuple(names) for name, names in found.items() if names}
+            lacking = candidate.needs is not None and not columns_of[candidate.needs]
+            if lacking or any(columns_of[other] for other in candidate.unless):
+                columns_of[candidate.name] = []
+        matched = {name: tuple(names) for name, names in columns_of.items() if names}
         used = {names[0] for names in matched.values()}
         return Match(matched, tuple(name for name in columns if name not in used), self._notes(matched))
 
@@ -145,6 +145,7 @@ _DOCUMENT = (
     *("docno", "doc_id", "document_id", "corpus-id", "corpus_id", "passage_id", "pid"),
     *("docid", "did", "document", "doc"),
 )
+# `score` last: BEIR calls grades so, and other tables have both
 _GRADE = ("grade", "relevance", "rel", "label", "judgment", "score")
 _QUERY_FIELD = Field("query", QUERY_COLUMNS, ambiguous=True)
 _DOCUMENT_FIELD = Field("document", _DOCUMENT, ambiguous=True)
@@ -251,6 +252,7 @@ ATTRIBUTES = Schema(
 QUERIES = Schema(
     "queries",
     (
+        # without `query`, which is the text here
         Field("id", ("id", "_id", "task", *QUERY_COLUMNS[:-1])),
         Field("text", ("text", "query", "question", "title"), "text"),
     ),
@@ -263,6 +265,7 @@ QUERIES = Schema(
 DOCUMENTS = Schema(
     "documents",
     (
+        # without `document` and `doc`, which may be the text
         Field("id", ("id", "_id", *_DOCUMENT[:-2])),
         Field("title", kind="text", required=False),
         Field(

@@ -192,6 +192,7 @@ class Ranking:
 
     @staticmethod
     def _relevant(grade: Floats, at: float) -> Flags:
+        # also under a threshold of 0 or less, a negative grade means unjudged
         return (grade >= at) & (grade >= 0)
 
 

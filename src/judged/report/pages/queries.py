@@ -20,7 +20,7 @@ def list_queries(entry: Entry) -> list[str]:
     if entry.comparison is not None:
         by_system = (scores.queries for scores in entry.comparison.scores)
     else:
-        by_system = (one.scores.queries.to_pylist() for one in entry.evaluations.values())
+        by_system = (evaluation.scores.queries.to_pylist() for evaluation in entry.evaluations.values())
     return list(dict.fromkeys(query for queries in by_system for query in queries))
 
 

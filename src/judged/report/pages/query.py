@@ -100,11 +100,11 @@ def _read_snippets(entry: Entry, lists: Mapping[str, RankedLists]) -> tuple[dict
     if entry.documents is None:
         return {}, ""
     wanted = {document for ranked in lists.values() for document in ranked.documents}
-    found = read_documents(entry.documents, wanted, lenient=True)
-    length = min(SNIPPET, MOST_TEXT // max(len(found), 1))
+    documents = read_documents(entry.documents, wanted, lenient=True)
+    length = min(SNIPPET, MOST_TEXT // max(len(documents), 1))
     if length < 40:
-        return {}, f"the texts of {len(found):,} documents are too many for this file"
-    return {name: _shorten(text, length) for name, text in found.items()}, ""
+        return {}, f"the texts of {len(documents):,} documents are too many for this file"
+    return {name: _shorten(text, length) for name, text in documents.items()}, ""
 
 
 def _shorten(text: Text, length: int) -> str:
