@@ -294,8 +294,8 @@ def sort_places(keys: Sequence[Value], *, descending: bool) -> list[int]:
 
 def _spreads(columns: Mapping[str, Sequence[Value]]) -> list[float]:
     """Return how far apart the values of each query are."""
-    found = []
+    spreads = []
     for row in zip(*columns.values(), strict=True):
         numbers = [float(value) for value in row if isinstance(value, int | float)]
-        found.append(max(numbers) - min(numbers) if numbers else 0.0)
-    return found
+        spreads.append(max(numbers) - min(numbers) if numbers else 0.0)
+    return spreads

@@ -119,7 +119,7 @@ class EngineFailed(JudgedError, RuntimeError):
 
 
 class BadPlugin(JudgedError, ImportError):
-    """What a package announces under an entry point, or the object of a user's "module:attribute", cannot be used."""
+    """The object that a package announces under an entry point, or a user's "module:attribute", cannot be used."""
 
 
 class MissingExtra(JudgedError, ImportError):

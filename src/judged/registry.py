@@ -78,10 +78,10 @@ class Registry(Generic[T]):
             self._complete(subjects)
             if name in self._things:
                 return True
-        thing = load_announced(self.group, name, self.kind) if self.group else None
-        if thing is not None:
-            self._things[name] = cast("T", thing) if self._check is None else self._check(name, thing)
-        return thing is not None
+        announced = load_announced(self.group, name, self.kind) if self.group else None
+        if announced is not None:
+            self._things[name] = cast("T", announced) if self._check is None else self._check(name, announced)
+        return announced is not None
 
     def _complete(self, subjects: Callable[[], tuple[Subject, ...]]) -> None:
         """Add what the subjects declare, each subject once."""

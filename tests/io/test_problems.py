@@ -292,7 +292,7 @@ def test_an_unknown_format_is_answered_with_the_known_ones() -> None:
 
 def test_beir_holds_no_runs() -> None:
     """A format that has no runs says so."""
-    with pytest.raises(Unreadable, match="bytes is to be read as BEIR, which holds no run"):
+    with pytest.raises(Unreadable, match="bytes cannot be read as BEIR, which holds no run"):
         read_run(b"", format="beir")
 
 

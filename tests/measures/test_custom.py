@@ -236,7 +236,7 @@ def nothing(ranking: Ranking) -> Floats:
         ("5mine", nothing, {}, "'5mine' cannot be the name of a measure"),
         ("", nothing, {}, "'' cannot be the name of a measure"),
         (5, nothing, {}, "5 cannot be the name of a measure"),
-        ("Mine", 5, {}, "`Mine` must be made of a function, not of 5"),
+        ("Mine", 5, {}, "`Mine` must be made from a function, not 5"),
         ("Mine", lambda: 0, {}, "takes nothing, expected ranking and its parameters after a `*`"),
         ("Mine", lambda ranking, k=5: (ranking, k), {}, "takes ranking, k, expected ranking"),
         ("Mine", lambda ranking, **kw: (ranking, kw), {}, "takes ranking, *kw, expected ranking"),
@@ -244,7 +244,7 @@ def nothing(ranking: Ranking) -> Floats:
             "Mine",
             lambda ranking, *, what=None: (ranking, what),
             {},
-            "nothing says what `what` of `Mine` may be",
+            "the values that `what` of `Mine` accepts are not declared",
         ),
         (
             "Mine",

@@ -35,7 +35,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class LintOptions:
-    """What is checked, printed and written."""
+    """Options of what is checked, printed and written."""
 
     format: str = format_option(["table", "json"], excludes=("--quiet",))
     policy: str | None = option(

@@ -51,7 +51,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuresOptions:
-    """What is listed, and how."""
+    """Options of the list of measures."""
 
     format: str = format_option(["text", "markdown", "json"])
     profile: str | None = option(

@@ -126,7 +126,7 @@ def output_options(
 
 @dataclass(frozen=True, kw_only=True)
 class QueryOptions:
-    """Which single queries are shown, and in which order."""
+    """Options of the table of single queries: which are shown, and their order."""
 
     per_query: bool = flag("--per-query")
     sort: str = option("--sort COLUMN", default="")

@@ -1,4 +1,4 @@
-"""Where results go and in which format: standard output, and files whose extension names it."""
+"""Output of results: standard output, and files in the format that their extension names."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def format_option(formats: Sequence[str], **settings: object) -> Declared:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """What a command prints, which files it writes, and how."""
+    """Options of what a command prints, and of the files that it writes."""
 
     format: str = format_option(FORMATS)
     paths: tuple[Path, ...] = option(

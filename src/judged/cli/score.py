@@ -53,7 +53,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreOptions:
-    """What `judged score` reads and computes."""
+    """Options of what `judged score` reads and computes."""
 
     measures: tuple[str, ...] = measure_option(
         f"`judged measures` lists them.  [default: {' '.join(DEFAULT_MEASURES)}]"

@@ -48,7 +48,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
-    """Where the pages are served, and what they show."""
+    """Options of the server and the content of its pages."""
 
     measures: tuple[str, ...] = measure_option(
         f" [default: {' '.join(DEFAULT_MEASURES)}; of traces, those of `judged sessions`]"

@@ -303,8 +303,8 @@ def _find_detectable(
     unseparated = next((rival for rival in rivals if rival.tested and not rival.separated), None)
     if unseparated is None or len(best) > 1 or not (settings.simultaneous or settings.test == "t"):
         return None
-    found = tested[frozenset({best[0], unseparated.system})].detectable
-    return None if isinstance(found, Undefined) else found
+    detectable = tested[frozenset({best[0], unseparated.system})].detectable
+    return None if isinstance(detectable, Undefined) else detectable
 
 
 def _name(systems: Sequence[str]) -> str:

@@ -87,7 +87,7 @@ def _pair(scored: Sequence[Evaluation], measures: Sequence[Measure]) -> Sequence
     if not all(other.scores.queries.equals(queries) for other in scored[1:]):
         return pair_systems([to_system(evaluation) for evaluation in scored])
     names, ids = tuple(evaluation.system for evaluation in scored), tuple(queries.to_pylist())
-    found = []
+    curves = []
     for measure in measures:
         values = np.column_stack([evaluation.scores.averaged(measure) for evaluation in scored])
         there = ~np.isnan(values).any(axis=1)
@@ -97,7 +97,7 @@ def _pair(scored: Sequence[Evaluation], measures: Sequence[Measure]) -> Sequence
             else tuple(query for query, is_there in zip(ids, there, strict=True) if is_there)
         )
         better, binary = measure.higher_is_better, measure.binary
-        found.append(
+        curves.append(
             PairedScores(str(measure), names, kept, values[there], higher_is_better=better, binary=binary)
         )
-    return found
+    return curves

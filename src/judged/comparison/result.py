@@ -216,8 +216,8 @@ class Comparison(Result):
 
     def beaten(self, system: str, measure: str) -> list[str]:
         """Return the systems that this one is significantly better than, by the corrected p-values."""
-        found = self._beaten.get((self._find_measure(measure), system), set())
-        return [other for other in self.ranked() if other in found] if found else []
+        beaten = self._beaten.get((self._find_measure(measure), system), set())
+        return [other for other in self.ranked() if other in beaten] if beaten else []
 
     @cached_property
     def _beaten(self) -> dict[tuple[str, str], set[str]]:

@@ -190,7 +190,7 @@ def _read_baseline(
         chosen = _choose_run(saved, str(baseline), run)
         return replace(chosen, name=_set_apart(name or chosen.name, ours.name))
     if run is not None:
-        msg = f"`{run}` is to be the run among stored scores, and the baseline is a run itself"
+        msg = f"`{run}` names a run among stored scores, but the baseline is itself a run"
         raise BadProtocol(msg, hint="leave `--baseline-run` out")
     if scoring is None:
         msg = "the baseline is a run, and there are no judgments to score it with"

@@ -397,7 +397,7 @@ def _lost_table(reports: Sequence[GateReport], texts: Mapping[str, str], *, seve
     """Return the queries that lost most in each measure that does not pass, with their texts where these are known."""
     rows: list[tuple[Value, ...]] = []
     for report in reports:
-        for result in (each for each in report.results if each.verdict != "pass"):
+        for result in (gate for gate in report.results if gate.verdict != "pass"):
             first = (shorten(report.name), result.measure) if several else (result.measure,)
             for query, difference in result.hurt[:LOST]:
                 text = (texts.get(query),) if texts else ()

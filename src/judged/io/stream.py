@@ -40,7 +40,7 @@ Block: TypeAlias = tuple[str | None, Callable[[], Run]]
 
 @dataclass
 class Places:
-    """Where the rows of a stream are: they are numbered through all its files."""
+    """Places of the rows of a stream, which are numbered through all its files."""
 
     lines: bool = False
     """Whether rows are lines of text."""

@@ -112,7 +112,7 @@ def open_path(source: Any, schema: Schema, format: str | None = None) -> tuple[F
 def read_file(file: File, written: Format, schema: Schema) -> RawTable | Mapping[str, Any]:
     """Return the columns or nested objects of a file."""
     if not written.holds(schema):
-        msg = f"{file.label} is to be read as {written.title}, which holds no {schema.name}"
+        msg = f"{file.label} cannot be read as {written.title}, which holds no {schema.name}"
         raise Unreadable(msg)
     return written.read(file, schema)
 

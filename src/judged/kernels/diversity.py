@@ -31,7 +31,7 @@ INTENTS_HINT = (
 def require_intents(ranking: Ranking) -> Intents:
     """Return the judgments by intent; raise `BadMeasure` if there are none."""
     if ranking.intents is None:
-        msg = "the judgments say nothing of intents, which the measure needs"
+        msg = "the judgments have no intents, which the measure needs"
         raise BadMeasure(msg, hint=INTENTS_HINT)
     return ranking.intents
 

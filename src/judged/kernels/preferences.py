@@ -125,8 +125,8 @@ class PreferenceView:
         return fulfilled
 
     def _retrieved(self) -> Ints:
-        found = self.found.astype(np.int64)
-        return found[self.pairs.better] + found[self.pairs.worse]
+        flags = self.found.astype(np.int64)
+        return flags[self.pairs.better] + flags[self.pairs.worse]
 
 
 def build_pairs(level: Floats, document: Ints, group: Ints, subgroup: Ints) -> PreferencePairs:

@@ -298,10 +298,10 @@ def _split_sections(text: str) -> tuple[str, dict[str, str]]:
 
 def _split_formula(text: str) -> tuple[str, str, str]:
     """Split the first part of a docstring into the words before the formula, the formula, and those after it."""
-    found = _FORMULA.search(text)
-    if found is None:
+    formula = _FORMULA.search(text)
+    if formula is None:
         return text, "", ""
-    return text[: found.start()], inspect.cleandoc(found[1]), _join(text[found.end() :])
+    return text[: formula.start()], inspect.cleandoc(formula[1]), _join(text[formula.end() :])
 
 
 def _join(text: str) -> str:

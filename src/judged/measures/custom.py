@@ -142,7 +142,7 @@ def _check_function(name: str, function: Callable[..., object], takes: tuple[str
     try:
         signature = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        msg = f"`{name}` must be made of a function, not of {function!r}"
+        msg = f"`{name}` must be made from a function, not {function!r}"
         raise BadMeasure(msg) from None
     first = [parameter.name for parameter in signature if parameter.kind in _POSITIONAL]
     collecting = [parameter.name for parameter in signature if parameter.kind in _COLLECTING]
@@ -172,7 +172,7 @@ def _infer_parameter(measure: Measure, name: str) -> Parameter:
         return Parameter.number(meaning)
     if measure.words[name]:
         return Parameter(meaning)
-    msg = f"nothing says what `{name}` of `{measure.name}` may be"
+    msg = f"the values that `{name}` of `{measure.name}` accepts are not declared"
     raise BadMeasure(
         msg, hint=f'say `parameters={{"{name}": judged.measures.Parameter.number("what it means", low=0)}}`'
     )

@@ -132,9 +132,9 @@ def _package_of(index: str) -> str:
 def _import_modules(package: str) -> Iterator[ModuleType]:
     """Import a module or every module of a package, those of `FIRST` in its order, then the others by name."""
     root, prefix = import_module(package), f"{package}."
-    found = sorted(info.name for info in pkgutil.walk_packages(getattr(root, "__path__", ()), prefix))
+    modules = sorted(info.name for info in pkgutil.walk_packages(getattr(root, "__path__", ()), prefix))
     first = {f"{prefix}{name}": place for place, name in enumerate(FIRST)}
-    for name in sorted(found, key=lambda name: first.get(name, len(first))):
+    for name in sorted(modules, key=lambda name: first.get(name, len(first))):
         yield import_module(name)
     yield root
 

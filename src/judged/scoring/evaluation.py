@@ -402,8 +402,8 @@ def score(
         alignment = alignments[protocol]
         scored = None if len(alignments) == 1 else _find_units(units, alignment.units)
         for measure in group:
-            found = alignment.values(measure)
-            values[str(measure)] = found if scored is None else _spread(found, scored)
+            own = alignment.values(measure)
+            values[str(measure)] = own if scored is None else _spread(own, scored)
             left_out[str(measure)] = np.zeros(len(units), dtype=bool)
             left_out[str(measure)][slice(None) if scored is None else scored] = alignment.left_out(measure)
         parts.append(Part(protocol, tuple(group), alignment.notes, len(alignment.units), alignment.counts))

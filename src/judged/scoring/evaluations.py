@@ -226,8 +226,8 @@ class Evaluations(Result, Mapping[str, Evaluation]):
         for measure in self.measures:
             columns = {}
             for name, evaluation in self.items():
-                found = _to_cells(measure, evaluation.scores[measure].tolist())
-                known = dict(zip(evaluation.scores.queries.to_pylist(), found, strict=True))
+                cells = _to_cells(measure, evaluation.scores[measure].tolist())
+                known = dict(zip(evaluation.scores.queries.to_pylist(), cells, strict=True))
                 columns[name] = [known.get(unit) for unit in units]
             whole = [None if measure.text else _to_value(measure, each[measure]) for each in self.values()]
             yield query_table(self.first.unit, units, columns, display, foot=whole, title=str(measure))
@@ -256,11 +256,11 @@ class Evaluations(Result, Mapping[str, Evaluation]):
         for name, evaluation in self.items():
             for measure in evaluation.measures:
                 if not measure.text:
-                    found = find_bounds(evaluation, measure)
+                    bounds = find_bounds(evaluation, measure)
                     ranges = (
-                        None if each is None else Between(*each) for each in (found.unjudged, found.ties)
+                        None if each is None else Between(*each) for each in (bounds.unjudged, bounds.ties)
                     )
-                    rows.append((name, str(measure), evaluation[measure], found.judged, *ranges))
+                    rows.append((name, str(measure), evaluation[measure], bounds.judged, *ranges))
         return Table(columns, tuple(rows), title="Bounds", keys=2)
 
     def _cell(self, evaluation: Evaluation, measure: Measure, display: Display) -> Value:

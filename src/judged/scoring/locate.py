@@ -230,11 +230,11 @@ def _column_problem(source: Columns, problem: RowProblem) -> Problem:
     """Return a problem of columns, with its row; places are byte positions in the column of documents."""
     row = _row(source, problem.position)
     where = source.place(row)
-    what = f"document `{source.document[row]}` of query `{source.query[row]}`"
+    subject = f"document `{source.document[row]}` of query `{source.query[row]}`"
     if problem.kind == KINDS[NAN]:
-        return Problem.error(problem.kind, where, f"the score of {what} is NaN, expected a number")
+        return Problem.error(problem.kind, where, f"the score of {subject} is NaN, expected a number")
     first = source.place(_row(source, problem.detail))
-    return Problem.error(problem.kind, where, f"{what} is retrieved again, first at {first}")
+    return Problem.error(problem.kind, where, f"{subject} is retrieved again, first at {first}")
 
 
 def _row(source: Columns, place: int) -> int:

@@ -246,7 +246,7 @@ class Handed:
 
 def _name_row(named: dict[str, tuple[str | None, str | None]], query: Any, document: Any) -> Place:
     text = f"query `{query}`, document `{document}`"
-    first, second = (None if each is None else str(each) for each in (query, document))
+    first, second = (None if value is None else str(value) for value in (query, document))
     named[text] = (first, second)
     return Place(text)
 
@@ -366,14 +366,14 @@ def _to_parts(reducer: Reducer, named: Mapping[str, tuple[str | None, str | None
     for system, reduction in reducer.systems.items():
         yield TaskPart.of(system, reduction)
     if reducer.counts:
-        found = []
+        faults = []
         for problem in reducer.problems:
             fault = Fault(problem.code, problem.message, str(problem.place))
             if problem.place.file in named:
                 fault.query, fault.document = named[problem.place.file]
                 fault.named = True
-            found.append(fault)
-        yield TaskPart.of_faults(Faults(found, dict(reducer.counts), reducer.hint))
+            faults.append(fault)
+        yield TaskPart.of_faults(Faults(faults, dict(reducer.counts), reducer.hint))
 
 
 def spread(job: Job, reader: Reader, targets: Sequence[int]) -> Task:
@@ -405,7 +405,7 @@ def _collect(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     held: list[pa.Table] = []
     for table in tables:
         held.append(table)
-        if sum(map(len, held)) >= BLOCK_ROWS or sum(each.nbytes for each in held) >= BLOCK_BYTES:
+        if sum(map(len, held)) >= BLOCK_ROWS or sum(batch.nbytes for batch in held) >= BLOCK_BYTES:
             yield pa.concat_tables(held)
             held = []
     if held:

@@ -164,13 +164,13 @@ def reduce_stream(
         report(reducer.rows, stream.share)
     # before the second pass, which a run that is refused does not need
     reducer.raise_if_any(stream)
-    found = _reduce_scattered(reducer, judgments, stream)
+    gathered = _reduce_scattered(reducer, judgments, stream)
     reducer.raise_if_any(stream)
     return {
         system: to_reduced_run(
             reduction,
             protocols,
-            found.get(system, [[] for _ in protocols]),
+            gathered.get(system, [[] for _ in protocols]),
             name=stream.name if system is None else system,
             notes=(*stream.notes, *_note_spilled(reduction)),
             interleaved=True,

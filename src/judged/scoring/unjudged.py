@@ -232,7 +232,7 @@ class _Completed:
     def _best_discounted(self, hole: UnjudgedResults) -> Floats:
         """Return the completion with the highest nDCG."""
         given: Mapping[str, Any] = self.measure.parameters
-        value, best, found = (
+        value, best, gained = (
             grade_gains(grade, given["gain"], given["gains"])
             for grade in (self._levels, hole.best, hole.grade)
         )
@@ -242,7 +242,7 @@ class _Completed:
         counts = best_completion_counts(
             np.diff(value),
             (best >= value[1:, None]).sum(axis=1),
-            float((found * weight[: len(found)]).sum()),
+            float((gained * weight[: len(gained)]).sum()),
             weight[hole.unjudged],
             np.concatenate(([0.0], np.cumsum(weight))),
         )

@@ -51,7 +51,7 @@ def hedges(difference: Floats) -> float | Undefined:
         return raw
     if freedom < 2:
         return Undefined("two queries") if raw else 0.0
-    # by logarithms: Γ itself overflows from 343 queries on
+    # by logarithms: Γ itself overflows from 345 queries on
     factor = math.exp(math.lgamma(freedom / 2) - math.lgamma((freedom - 1) / 2)) / math.sqrt(freedom / 2)
     return raw * factor
 

@@ -427,8 +427,8 @@ def _rank_pairs(systems: tuple[str, ...], average: Floats, unit: float) -> tuple
     first, second = np.triu_indices(len(systems), k=1)
     gaps = average[first] - average[second]
     ps = range_tail(np.abs(gaps) / unit, groups=len(systems), freedom=math.inf)
-    found = zip(combinations(systems, 2), gaps.tolist(), ps.tolist(), strict=True)
-    return tuple(RankPair(*names, gap, p) for names, gap, p in found)
+    rows = zip(combinations(systems, 2), gaps.tolist(), ps.tolist(), strict=True)
+    return tuple(RankPair(*names, gap, p) for names, gap, p in rows)
 
 
 def _find_cliques(systems: tuple[str, ...], average: Floats, critical: float) -> tuple[tuple[str, ...], ...]:
@@ -436,9 +436,9 @@ def _find_cliques(systems: tuple[str, ...], average: Floats, critical: float) ->
     order = np.argsort(average, kind="stable")
     ranks = average[order]
     ends = np.searchsorted(ranks, ranks + critical, side="right")
-    reached, found = 0, []
+    reached, cliques = 0, []
     for start, end in enumerate(ends.tolist()):
         if end > max(reached, start + 1):
-            found.append(tuple(systems[at] for at in order[start:end]))
+            cliques.append(tuple(systems[at] for at in order[start:end]))
         reached = max(reached, end)
-    return tuple(found)
+    return tuple(cliques)

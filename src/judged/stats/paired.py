@@ -212,7 +212,7 @@ def pair_scores(
         msg = f"the scores have {values.ndim} dimensions, expected 2: a row for each query, a column for each system"
         raise BadSample(msg)
     if len(values) == 0:
-        msg = "there are scores of no query, expected at least one"
+        msg = "there are no scores, expected those of at least one query"
         raise BadSample(msg)
     _check_several(values.shape[1], least)
     for query, system in np.argwhere(~np.isfinite(values))[:1]:

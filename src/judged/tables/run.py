@@ -113,17 +113,17 @@ class Run:
 
         `problems` may hold what a reader has found so far; they are raised together with what is found here.
         """
-        found = Problems(name, locate or locate_row) if problems is None else problems
-        queries, numbered = as_ids(query, name="query", problems=found)
-        documents, numbered_too = as_ids(document, name="document", problems=found)
-        scores = to_numpy(as_numbers(score, name="score", problems=found))
-        check_lengths({"query": queries, "document": documents, "score": scores}, found.subject)
+        faults = Problems(name, locate or locate_row) if problems is None else problems
+        queries, numbered = as_ids(query, name="query", problems=faults)
+        documents, numbered_too = as_ids(document, name="document", problems=faults)
+        scores = to_numpy(as_numbers(score, name="score", problems=faults))
+        check_lengths({"query": queries, "document": documents, "score": scores}, faults.subject)
         missing = np.flatnonzero(np.isnan(scores))
-        found.add_rows("score-nan", missing, lambda _: "score is nan, expected a number")
-        found.raise_if_any()
+        faults.add_rows("score-nan", missing, lambda _: "score is nan, expected a number")
+        faults.raise_if_any()
         if numbered or numbered_too:
             notes = (*notes, NUMBERED)
-        return cls(Columns(queries, documents, scores, place=found.place), name=name, notes=notes)
+        return cls(Columns(queries, documents, scores, place=faults.place), name=name, notes=notes)
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[Any, Mapping[Any, Any]], *, name: str = "run") -> Run:

@@ -333,14 +333,14 @@ def scan_query(
     """Return the scores as compared; and number, rank, documents above and tied of every judged document found."""
     _check_types(scores)
     every = round_scores(np.fromiter(scores.values(), np.float64, len(scores)), single=single)
-    found = [i for i, document in enumerate(judged) if document in scores]
-    mine = round_scores(np.array([scores[judged[i]] for i in found], dtype=np.float64), single=single)
+    hits = [i for i, document in enumerate(judged) if document in scores]
+    mine = round_scores(np.array([scores[judged[i]] for i in hits], dtype=np.float64), single=single)
     ordered = np.sort(every)
     high = np.searchsorted(ordered, mine, "right")
     above, tied = len(every) - high, high - np.searchsorted(ordered, mine, "left")
     before = _order_in_groups(scores, every, set(mine[tied > 1].tolist()), rule)
-    rank = above + 1 + np.array([before.get(judged[i], 0) for i in found], dtype=np.int64)
-    places = np.column_stack((np.array(found, dtype=np.int64), rank, above, tied)).reshape(-1, 4)
+    rank = above + 1 + np.array([before.get(judged[i], 0) for i in hits], dtype=np.int64)
+    places = np.column_stack((np.array(hits, dtype=np.int64), rank, above, tied)).reshape(-1, 4)
     return every, places[np.argsort(rank, kind="stable")]
 
 

@@ -95,9 +95,9 @@ def set_f(
         >>> judged.evaluate(qrels, run, "SetF SetF(beta=2)").mean()
         {'SetF': 0.6666..., 'SetF(beta=2)': 0.5555...}
     """
-    found = ranking.hits_within(None, rel)
+    hits = ranking.hits_within(None, rel)
     square = beta * beta if weight is None else weight
-    precision, recall = divide(found, ranking.retrieved), divide(found, ranking.relevant(rel))
+    precision, recall = divide(hits, ranking.retrieved), divide(hits, ranking.relevant(rel))
     return divide((1.0 + square) * precision * recall, square * precision + recall)
 
 
@@ -125,8 +125,8 @@ def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floa
         >>> judged.evaluate(qrels, run, "SetAP").mean()
         {'SetAP': 0.25}
     """
-    found = ranking.hits_within(None, rel)
-    return divide(found * found, ranking.retrieved * ranking.relevant(rel))
+    hits = ranking.hits_within(None, rel)
+    return divide(hits * hits, ranking.retrieved * ranking.relevant(rel))
 
 
 SetAP = Measure(
