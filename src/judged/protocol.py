@@ -206,6 +206,7 @@ def _plain(value: Any, kind: Any) -> Any:
         return value.to_dict()
     if isinstance(value, frozenset):
         return sorted(value)
+    # 1 and 1.0 are the same threshold, and have one fingerprint
     return float(value) if kind is float else value
 
 

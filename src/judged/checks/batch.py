@@ -92,6 +92,7 @@ class Batch:
     def keys(self) -> Words:
         """A hash of each pair of query and document."""
         with np.errstate(over="ignore"):
+            # mixed, so that a query and a document of the same id do not cancel out
             return self.document.hashes ^ np.repeat(mix(self.query.hashes[self.starts]), self.lengths)
 
     @cached_property

@@ -224,7 +224,7 @@ def from_records(records: Sequence[object], schema: Schema, problems: Problems) 
         problems.line = lambda row: line(owner[row])
     if not rows:
         return RawTable({field.name: [] for field in schema.fields if field.required}, problems)
-    # elsewhere all rows have the keys of the first, and a run has millions of rows
+    # elsewhere the first row names the columns: a run has millions of rows
     every = rows if schema.merge or schema.open else rows[:1]
     keys = list(dict.fromkeys(key for row in every for key in row if isinstance(key, str)))
     match = schema.match(keys, subject=problems.subject)

@@ -116,6 +116,7 @@ def _register(measure: Measure, *, replace: bool) -> Measure:
         _check_name(measure.name)
     complete = dataclasses.replace(measure, extra_parameters=_describe_parameters(measure))
     _check_settings(complete)
+    # only now: a definition that is refused leaves the earlier one in place
     if own:
         unregister(measure.name)
     register(complete)
@@ -240,7 +241,7 @@ def _split_queries(ranking: Ranking) -> Iterator[tuple[object, object, int, obje
         own = slice(int(ranking.offset[number]), int(ranking.offset[number + 1]))
         best = slice(int(ranking.best_offset[number]), int(ranking.best_offset[number + 1]))
         parts = ranking.rank[own], ranking.grade[own], ranking.best[best]
-        for part in parts:
+        for part in parts:  # of the view that all measures share
             part.flags.writeable = False
         yield parts[0], parts[1], retrieved, parts[2]
 

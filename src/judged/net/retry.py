@@ -98,7 +98,7 @@ def backoff(retries: int, requested: float | None) -> float:
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that an answer's headers ask to wait, given as a number or a date; None if they do not."""
-    # first, as the finer of the two: servers that send it send both
+    # first, as the finer of the two where a server sends both
     milliseconds = _parse_seconds(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000

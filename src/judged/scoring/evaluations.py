@@ -221,7 +221,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             yield query_table(self.first.unit, units, columns, display, foot=whole, title=display.title)
             return
         units = list(
-            dict.fromkeys(unit for each in self.values() for unit in each.scores.queries.to_pylist())
+            dict.fromkeys(unit for system in self.values() for unit in system.scores.queries.to_pylist())
         )
         for measure in self.measures:
             columns = {}
@@ -229,7 +229,9 @@ class Evaluations(Result, Mapping[str, Evaluation]):
                 cells = _to_cells(measure, evaluation.scores[measure].tolist())
                 known = dict(zip(evaluation.scores.queries.to_pylist(), cells, strict=True))
                 columns[name] = [known.get(unit) for unit in units]
-            whole = [None if measure.text else _to_value(measure, each[measure]) for each in self.values()]
+            whole = [
+                None if measure.text else _to_value(measure, system[measure]) for system in self.values()
+            ]
             yield query_table(self.first.unit, units, columns, display, foot=whole, title=str(measure))
 
     def _means_table(self, display: Display) -> Table:
@@ -258,7 +260,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
                 if not measure.text:
                     bounds = find_bounds(evaluation, measure)
                     ranges = (
-                        None if each is None else Between(*each) for each in (bounds.unjudged, bounds.ties)
+                        None if span is None else Between(*span) for span in (bounds.unjudged, bounds.ties)
                     )
                     rows.append((name, str(measure), evaluation[measure], bounds.judged, *ranges))
         return Table(columns, tuple(rows), title="Bounds", keys=2)

@@ -338,7 +338,7 @@ def _coincidences(items: list[Counter[Label]], labels: list[Label]) -> Floats:
     counts = np.array([[item[label] for label in labels] for item in items], dtype=np.float64)
     size = counts.sum(axis=1)
     weighted = counts / (size - 1)[:, None]
-    # without the pairs of a label with itself
+    # no judge's label is paired with itself
     pairs: Floats = counts.T @ weighted - np.diag(weighted.sum(axis=0))
     return pairs
 
