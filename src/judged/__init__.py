@@ -16,7 +16,7 @@
 Every verb returns a `Result`, which prints itself, converts to data frames, renders to every format, and is saved
 and loaded (`load`). Measures are in `judged.measures`, statistics in `judged.stats`.
 
-Names are imported on first use: `import judged` loads neither NumPy nor Arrow. The stub beside this file lists them.
+Names are imported on first use: `import judged` loads neither NumPy nor Arrow. The stub next to this file lists them.
 """
 
 from judged._exports import export_lazily

@@ -1,4 +1,4 @@
-"""Public names that are imported on first use, listed once: in the stub beside the package's `__init__.py`."""
+"""Public names that are imported on first use, listed once: in the stub next to the package's `__init__.py`."""
 
 from __future__ import annotations
 

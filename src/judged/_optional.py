@@ -1,4 +1,4 @@
-"""Optional packages: imported when used, or an error that names the extra which brings them."""
+"""Optional packages: imported when used, or an error that names the extra which installs them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from judged.errors import MissingExtra
 
 
 def need(module: str, *, extra: str, needed_by: str) -> Any:
-    """Import `module`, or raise `MissingExtra` naming the extra that brings it."""
+    """Import `module`, or raise `MissingExtra` naming the extra that installs it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

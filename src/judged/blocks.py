@@ -1,4 +1,4 @@
-"""What people see of a result: sentences, tables, figures and notes, before any format is chosen."""
+"""Building blocks of what a result shows, in any format: sentences, tables, figures and notes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from judged.wording import escape
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """How much of a result people want to see, and how."""
+    """Options for how much of a result is shown, and how."""
 
     digits: int = 4
     """Decimals of a number."""
@@ -24,7 +24,7 @@ class Display:
     intervals: bool = False
     """Show the confidence interval of every mean."""
     marks: bool = True
-    """Mark the effect of ties and significant differences beside numbers."""
+    """Mark the effect of ties and significant differences next to numbers."""
     full: bool = False
     """Show everything that is known about each difference."""
     columns: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Display:
     limit: int | None = None
     """The largest number of queries to show."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """The text of each query, shown beside its id."""
+    """The text of each query, shown next to its id."""
     width: int | None = None
     """Columns of the terminal; None: a fixed layout, tables as wide as they are."""
     bold: bool = False
@@ -75,7 +75,7 @@ class Estimate:
 
 
 Value: TypeAlias = str | int | float | Estimate | Between | None
-"""What a cell may hold; None is shown as nothing."""
+"""Types of cells; None is shown as nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Table:
     """The cells (row, column) with the best value."""
     title: str | None = None
     caption: str = ""
-    """What a reader needs who sees the table alone, as in a paper; shown where there is one table."""
+    """Caption for a table that is read alone, as in a paper; shown where there is one table."""
     foot: int = 0
     """Number of rows at the end that summarise the others."""
     corner: str | None = None
@@ -130,7 +130,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What a reader of the numbers should know."""
+    """Notes on the numbers."""
 
     notes: tuple[Note, ...]
 
@@ -294,8 +294,8 @@ def sort_places(keys: Sequence[Value], *, descending: bool) -> list[int]:
 
 def _spreads(columns: Mapping[str, Sequence[Value]]) -> list[float]:
     """Return how far apart the values of each query are."""
-    found = []
+    spreads = []
     for row in zip(*columns.values(), strict=True):
         numbers = [float(value) for value in row if isinstance(value, int | float)]
-        found.append(max(numbers) - min(numbers) if numbers else 0.0)
-    return found
+        spreads.append(max(numbers) - min(numbers) if numbers else 0.0)
+    return spreads

@@ -5,11 +5,11 @@
     ├── BadMeasure       (ValueError)    the text or parameters of a measure make no sense
     ├── BadInput         (ValueError)    judgments or a run cannot be read or would mean nothing
     │   ├── Unwritable                   a table that a format cannot hold
-    │   └── Unusable                     attributes of queries or timings that say nothing
+    │   └── Unusable                     query attributes or timings that cannot be used
     ├── Unreadable       (OSError)       a file is not there, not readable, or not what it should be
     ├── WrongKind        (TypeError)     an object of a kind that holds neither judgments nor a run
     ├── BadProtocol      (ValueError)    a protocol or configuration contradicts itself
-    ├── BadSample        (ValueError)    numbers that no interval or test can be made of
+    ├── BadSample        (ValueError)    values for which no interval or test can be computed
     ├── TooLarge         (MemoryError)   an input needs more memory than there is
     ├── MissingQueries   (ValueError)    queries lack results and the protocol forbids that
     ├── EndpointFailed   (ConnectionError)  a model's endpoint refuses all requests, or answers none
@@ -49,11 +49,11 @@ __all__ = [
 ]
 
 SHOWN = 10
-"""How many problems of an input are listed in an error; the rest are counted."""
+"""Maximum number of problems of an input that an error lists; the rest are counted."""
 
 
 class JudgedError(Exception):
-    """Something the user can put right; the root of every error judged raises."""
+    """Base class of every error judged raises; the user can fix all of them."""
 
     exit_code = 2
 
@@ -93,7 +93,7 @@ class WrongKind(JudgedError, TypeError):
 
 
 class BadSample(JudgedError, ValueError):
-    """Numbers that no interval or test can be made of."""
+    """Values for which no interval or test can be computed."""
 
 
 class TooLarge(JudgedError, MemoryError):
@@ -101,7 +101,7 @@ class TooLarge(JudgedError, MemoryError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the memory does not suffice for these inputs",
+            "not enough memory for these inputs",
             hint="write large runs sorted by query and uncompressed, which are read in parts; or raise the memory limit",
         )
 
@@ -119,7 +119,7 @@ class EngineFailed(JudgedError, RuntimeError):
 
 
 class BadPlugin(JudgedError, ImportError):
-    """What a package announces under an entry point, or the object of a user's "module:attribute", cannot be used."""
+    """The object that a package announces under an entry point, or a user's "module:attribute", cannot be used."""
 
 
 class MissingExtra(JudgedError, ImportError):
@@ -164,13 +164,13 @@ class BadInput(JudgedError, ValueError):
 
 
 class Unwritable(BadInput):
-    """A table that holds what a format cannot."""
+    """A table that a format cannot represent."""
 
-    verdict = "cannot be written so"
+    verdict = "cannot be written in this format"
 
 
 class Unusable(BadInput):
-    """Attributes of queries, or timings, that nothing can be made of."""
+    """Query attributes or timings that cannot be used."""
 
     verdict = "cannot be used"
 

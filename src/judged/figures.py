@@ -375,7 +375,7 @@ def draw_critical_difference(
     *,
     title: str = "Average ranks",
 ) -> Figure:
-    """Draw average ranks, best first, with a stroke beside every group of systems that the test does not separate."""
+    """Draw average ranks, best first, with a stroke next to every group of systems that the test does not separate."""
     names = sorted(ranks, key=lambda system: ranks[system])
     row: Spec = {"type": "nominal", "sort": [format_value(system) for system in names]}
     points: list[Record] = [{"name": system, "rank": ranks[system], "best": 1} for system in names]

@@ -1,4 +1,4 @@
-"""What other packages and users bring: objects that entry points announce, or that are written "module:attribute"."""
+"""Extensions by other packages and users: objects that entry points announce, or that are written "module:attribute"."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def list_announced(group: str) -> list[str]:
 
 
 def load_announced(group: str, name: str, kind: str) -> object | None:
-    """Return the object that a package announces under a name, whatever its case; None if there is none."""
+    """Return the object that a package announces under a name, ignoring case; None if there is none."""
     entry = _find_entry(group, name, kind)
     if entry is None:
         return None
@@ -70,11 +70,11 @@ def import_object(place: str, *, kind: str, group: str = "", known: Collection[s
         raise UnknownName(kind, place, names, hint=hint)
     search_current_folder()
     try:
-        found: object = import_module(module)
+        imported: object = import_module(module)
     except ImportError as error:
         msg = f"the {kind} `{place}` cannot be imported: {error}"
         raise BadPlugin(msg, hint="the module must be installed, or be in the current folder") from error
-    return _walk(found, attribute.split("."))
+    return _walk(imported, attribute.split("."))
 
 
 def search_current_folder() -> None:
@@ -84,26 +84,27 @@ def search_current_folder() -> None:
 
 
 def _walk(module: object, names: Sequence[str]) -> object:
-    found = module
+    holder = module
     for name in names:
-        if not hasattr(found, name):
+        if not hasattr(holder, name):
             kind = f"attribute of `{getattr(module, '__name__', module)}`"
-            raise UnknownName(kind, ".".join(names), dir(found))
-        found = getattr(found, name)
-    return found
+            raise UnknownName(kind, ".".join(names), dir(holder))
+        holder = getattr(holder, name)
+    return holder
 
 
 def _find_entry(group: str, name: str, kind: str) -> EntryPoint | None:
-    found = {
+    # by value: a package that is on the path twice announces the same object twice
+    entries = {
         entry.value: entry
         for entry in _read_entry_points(group, tuple(sys.path))
         if entry.name.lower() == name.lower()
     }
-    if len(found) > 1:
-        packages = ", ".join(map(_name_package, found.values()))
-        msg = f"several packages bring a {kind} called `{name}`: {packages}"
+    if len(entries) > 1:
+        packages = ", ".join(map(_name_package, entries.values()))
+        msg = f"several packages provide a {kind} called `{name}`: {packages}"
         raise BadPlugin(msg, hint="uninstall all but one of them")
-    return next(iter(found.values()), None)
+    return next(iter(entries.values()), None)
 
 
 def _name_package(entry: EntryPoint) -> str:

@@ -19,9 +19,9 @@ FEW_QUERIES, ZERO_RELEVANT = "few-queries", "zero-relevant"
 """Codes of notes that put all numbers in doubt."""
 
 NAMED = 5
-"""How many systems a note names before it counts the rest."""
+"""Maximum number of systems a note names before it counts the rest."""
 KEPT = 100
-"""How many problems of each code are kept with their words; the rest are counted."""
+"""Maximum number of problems of each code that are kept with their text; the rest are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a user should know about a result or an input as a whole, or about one system.
+    """A remark on a result or an input as a whole, or on one system.
 
     Notes on several subjects that state the same fact are shown as one: the fact, then each subject with its value.
     """
@@ -96,7 +96,7 @@ class Note:
     severity: Severity
     message: str
     fact: str = ""
-    """What the message says without its number: `unjudged among the first ten results`."""
+    """The message without its number: `unjudged among the first ten results`."""
     value: str = ""
     """The number that the fact is about: `1.2 %`."""
     subject: str = ""
@@ -183,7 +183,7 @@ class Problems:
         self.subject = subject
         self.line = line
         self.counts: Counter[str] = Counter()
-        """How many problems there are of each code."""
+        """Number of problems of each code."""
         self.rows: set[int] = set()
         """Every row that has a problem."""
         self._locate = locate

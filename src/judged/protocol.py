@@ -22,7 +22,7 @@ MOST_DOCUMENTS = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """What is known of one field of a protocol."""
+    """Declaration of one field of a protocol."""
 
     name: str
     type: object
@@ -30,17 +30,17 @@ class Convention:
     help: str
     """One sentence, for command-line help and documentation."""
     words: Mapping[object, str] | Callable[[object], str]
-    """How each value is printed in the protocol's line; an empty phrase is left out."""
+    """Phrase for each value in the protocol's line; an empty phrase is left out."""
     outcomes: Mapping[str, str]
-    """What became of the queries or documents concerned, for notes."""
+    """Effect of each value on the queries or documents concerned, for notes."""
     alternatives: tuple[object, ...]
     """Values that another tool may have used, tried when a published number is explained."""
     affects: Literal["queries", "ranks", "values"]
     """Whether the convention decides which queries are scored, at which rank documents are, or values only."""
     concerns: str
-    """What the queries have or lack that the convention decides about."""
+    """Property of the queries that the convention applies to."""
     expected: str
-    """What values are allowed, for error messages."""
+    """Allowed values, for error messages."""
     check: Callable[[object], bool]
     hint: str | None
     metavar: str | None
@@ -110,22 +110,24 @@ def convention(
 @cache
 def _conventions(protocol: type[BaseProtocol]) -> Mapping[str, Convention]:
     hints = get_type_hints(protocol)
-    found = {}
+    conventions = {}
     for item in fields(protocol):
         declared = {**item.metadata[_KEY]}
         options = get_args(hints[item.name]) if get_origin(hints[item.name]) is Literal else ()
         if declared["alternatives"] is None:
             declared["alternatives"] = options
-        found[item.name] = Convention(name=item.name, type=hints[item.name], default=item.default, **declared)
-    return found
+        conventions[item.name] = Convention(
+            name=item.name, type=hints[item.name], default=item.default, **declared
+        )
+    return conventions
 
 
 @dataclass(frozen=True, slots=True)
 class BaseProtocol:
-    """What every protocol can do, derived from its fields, each of which is declared with `convention`."""
+    """Methods of every protocol, derived from its fields, each of which is declared with `convention`."""
 
     subject: ClassVar[str] = "a protocol"
-    """What error messages call it."""
+    """Name in error messages."""
     family: ClassVar[str] = ""
     """The family whose conventions they are."""
 
@@ -190,7 +192,7 @@ class BaseProtocol:
         return [phrase for phrase in said if phrase]
 
     def outcome(self, name: str) -> str:
-        """Return what this protocol made of what a convention is about, for a note."""
+        """Return the effect of a convention, worded for a note."""
         return self.conventions()[name].outcomes[getattr(self, name)]
 
     def __str__(self) -> str:
@@ -204,6 +206,7 @@ def _plain(value: Any, kind: Any) -> Any:
         return value.to_dict()
     if isinstance(value, frozenset):
         return sorted(value)
+    # 1 and 1.0 are the same threshold, and have one fingerprint
     return float(value) if kind is float else value
 
 
@@ -215,7 +218,7 @@ def _from_plain(value: Any, kind: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Protocol(BaseProtocol):
-    """How a ranked run is aligned with its judgments. The defaults are those of trec_eval 9 with `-c`.
+    """Conventions for aligning a ranked run with its judgments. The defaults are those of trec_eval 9 with `-c`.
 
     >>> Protocol().fingerprint == PROTOCOLS["trec_eval-9"].fingerprint
     True
@@ -225,7 +228,7 @@ class Protocol(BaseProtocol):
 
     ties: Literal["document-descending", "document-ascending", "input-order", "expected"] = convention(
         "document-descending",
-        help="How documents with equal scores are ordered.",
+        help="Order of documents with equal scores.",
         words={
             "document-descending": "ties by document id descending",
             "document-ascending": "ties by document id ascending",
@@ -245,14 +248,14 @@ class Protocol(BaseProtocol):
     over every order."""
     precision: Literal["float32", "float64"] = convention(
         "float32",
-        help="The precision at which scores are compared.",
+        help="Precision at which scores are compared.",
         words="{} scores",
         affects="ranks",
     )
     """The precision at which scores are compared; scores that are equal there are tied."""
     missing: Literal["zero", "skip", "error"] = convention(
         "zero",
-        help="What a judged query without results scores.",
+        help="Score of a judged query without results.",
         words={
             "zero": "missing queries score 0",
             "skip": "missing queries skipped",
@@ -266,14 +269,14 @@ class Protocol(BaseProtocol):
     """A judged query without results scores 0, is left out, or is an error."""
     unjudged: Literal["nonrelevant", "removed"] = convention(
         "nonrelevant",
-        help="How unjudged documents are treated.",
+        help="Treatment of unjudged documents.",
         words={"nonrelevant": "unjudged not relevant", "removed": "unjudged removed"},
         affects="ranks",
     )
     """Unjudged documents count as not relevant, or are removed before ranks are counted."""
     rel: float = convention(
         1.0,
-        help="The grade from which a document is relevant.",
+        help="Grade from which a document is relevant.",
         words="relevant from grade {:g}",
         alternatives=(1.0, 2.0, 3.0),
         check=lambda rel: rel >= 0,
@@ -294,20 +297,20 @@ class Protocol(BaseProtocol):
     """Only the first `depth` documents of each query are used; None: all."""
     recall_points: Literal["truncated", "rounded"] = convention(
         "truncated",
-        help="How a share of the relevant documents is converted to a count.",
+        help="Conversion of a share of the relevant documents to a count.",
         words="recall points {}",
     )
     """A share x of R relevant documents is ⌊xR + 0.9⌋ of them (trec_eval 9) or round(xR) (trec_eval 10)."""
     order: Literal["score", "input"] = convention(
         "score",
-        help="Whether documents are ranked by score or in input order.",
+        help="Rank documents by score or in input order.",
         words={"score": "", "input": "ranks as in the input"},
         affects="ranks",
     )
     """Documents are ranked by score, or in the order of the input without regard to scores."""
     unjudged_queries: Literal["ignored", "zero"] = convention(
         "ignored",
-        help="What a query of the run without judgments scores.",
+        help="Score of a query of the run without judgments.",
         words={"ignored": "", "zero": "unjudged queries score 0"},
         outcomes={"ignored": "not scored", "zero": "scored as 0"},
         affects="queries",
@@ -316,7 +319,7 @@ class Protocol(BaseProtocol):
     """A query of the run without judgments is not scored, or scores 0."""
     no_relevant: Literal["zero", "skip"] = convention(
         "zero",
-        help="What a query without any relevant document scores.",
+        help="Score of a query without any relevant document.",
         words={"zero": "", "skip": "queries without a relevant document skipped"},
         outcomes={"zero": "scored as 0", "skip": "left out"},
         affects="queries",
@@ -325,13 +328,13 @@ class Protocol(BaseProtocol):
     """A query without any relevant document scores 0, or is left out."""
     negative: Literal["unjudged", "nonrelevant"] = convention(
         "unjudged",
-        help="What a negative grade means.",
+        help="Meaning of a negative grade.",
         words={"unjudged": "", "nonrelevant": "negative grades not relevant"},
     )
     """A negative grade means that the document is unjudged, or that it is not relevant, as grade 0."""
     self_matches: Literal["kept", "removed"] = convention(
         "kept",
-        help="How a document with the id of its query is treated.",
+        help="Treatment of a document with the id of its query.",
         words={"kept": "", "removed": "documents with their query's id removed"},
         affects="ranks",
     )

@@ -22,7 +22,7 @@ from judged.wording import counted
 __all__ = ["judged_gate", "pytest_terminal_summary"]
 
 PROPERTY = "judged_gate"
-"""What a test's properties call a gate: they reach the summary from other processes too, and JUnit files."""
+"""Key of a gate in a test's properties: they reach the summary from other processes too, and JUnit files."""
 
 
 @pytest.fixture

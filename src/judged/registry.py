@@ -73,14 +73,15 @@ class Registry(Generic[T]):
 
     def _find(self, name: str) -> bool:
         """Look for a name among the subjects, then among what packages announce."""
+        # announced subjects last: reading them imports other packages
         for subjects in (list_subjects, list_announced_subjects):
             self._complete(subjects)
             if name in self._things:
                 return True
-        thing = load_announced(self.group, name, self.kind) if self.group else None
-        if thing is not None:
-            self._things[name] = cast("T", thing) if self._check is None else self._check(name, thing)
-        return thing is not None
+        announced = load_announced(self.group, name, self.kind) if self.group else None
+        if announced is not None:
+            self._things[name] = cast("T", announced) if self._check is None else self._check(name, announced)
+        return announced is not None
 
     def _complete(self, subjects: Callable[[], tuple[Subject, ...]]) -> None:
         """Add what the subjects declare, each subject once."""

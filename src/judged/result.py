@@ -47,7 +47,7 @@ _SCHEMA = re.compile(r"judged\.([\w-]+)/(\d{1,9})")
 Renderer: TypeAlias = Callable[["Result", Display], str | bytes]
 
 RENDERERS: Registry[Renderer] = Registry("format")
-"""What turns a result into a format."""
+"""Functions that render a result, by format."""
 for _format, _module in {
     "table": "text",
     "csv": "data",
@@ -170,14 +170,14 @@ class ProtocolRecord:
 
 @dataclass(frozen=True)
 class Provenance:
-    """How the numbers of a result were made."""
+    """Provenance of the numbers of a result."""
 
     version: str = __version__
     """The version of judged."""
     protocols: tuple[ProtocolRecord, ...] = ()
     inputs: tuple[InputFile, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
-    """Test, correction, level, seed, and whatever else changes a number."""
+    """Test, correction, level, seed, and anything else that changes a number."""
     machine: str = ""
     """Recorded when the result is saved; empty: this one."""
 
@@ -323,6 +323,7 @@ class Result:
         document = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False)
         if self.kind not in RESULTS:
             return document + "\n"
+        # last and on one line: it is for `load`, the rest is for people
         state = msgspec.json.encode(to_builtins(self)).decode()
         return f'{document[:-2]},\n  "state": {state}\n}}\n'
 
@@ -340,6 +341,7 @@ class Result:
             raise UnknownName(kind, extension, EXTENSIONS, hint=hint)
         data = self._render_file(extension)
         data = data.encode() if isinstance(data, str) else data
+        # without the time, so that equal results are equal files
         data = gzip.compress(data, mtime=0) if name.endswith(".gz") else data
         if is_remote(path):
             write_bytes(path, data)
@@ -386,7 +388,7 @@ def load(path: str | os.PathLike[str]) -> Result:
         document = msgspec.json.decode(_unpack(data, str(path)) if data[:2] == b"\x1f\x8b" else data)
         kind, version = _SCHEMA.fullmatch(document["schema"]).groups()  # type: ignore[union-attr]
         state = document["state"]
-    except Unreadable:
+    except Unreadable:  # an OSError that already says what is wrong
         raise
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror or error}"
@@ -418,7 +420,7 @@ def refuse_damage(
     """
     try:
         yield
-    except (OSError, MemoryError, MissingExtra, unless):
+    except (OSError, MemoryError, MissingExtra, unless):  # not the fault of the file
         raise
     except Exception as error:
         if source is None:
@@ -459,11 +461,12 @@ def find_kind(path: str | os.PathLike[str]) -> str | None:
         with Path(path).open("rb") as file:
             head = file.read(HEAD)
             if head[:2] == b"\x1f\x8b":
+                # bounded, because even the head of a bomb unpacks to megabytes
                 head = zlib.decompressobj(wbits=31).decompress(head, HEAD)
     except (OSError, zlib.error):
         return None
-    found = re.match(rb'\s*\{\s*"schema":\s*"judged\.([\w-]+)/', head)
-    return found and found[1].decode()
+    schema = re.match(rb'\s*\{\s*"schema":\s*"judged\.([\w-]+)/', head)
+    return schema and schema[1].decode()
 
 
 class LazyTables(Mapping[str, "pa.Table"]):

@@ -44,6 +44,7 @@ def to_builtins(value: Any) -> Data:  # noqa: PLR0911 - one line for each kind o
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else _name_float(value)
+    # before dataclasses, since the class and the form may both be one
     if getattr(value, "to_saved", None):
         value = value.to_saved()
     if is_dataclass(value):

@@ -1,7 +1,7 @@
 """Subjects: what the core does not know, each in a folder with a manifest of strings.
 
 A manifest says where a subject's families, results, tables, measures, pages and commands are, so that the core can list
-and find them without importing the subject. Built-in subjects are listed here; packages bring others by an entry point
+and find them without importing the subject. Built-in subjects are listed here; packages add others by an entry point
 of the group `judged.subjects`, which names their manifest. These are looked up only for a name that is not known.
 """
 
@@ -47,7 +47,7 @@ class Subject(NamedTuple):
     """Pages of the report, by name."""
     commands: Mapping[str, Command] = NOTHING
     viewer: str = ""
-    """What `judged view` asks to evaluate files of this subject: a `judged.cli.viewing.Viewer`."""
+    """Evaluator of this subject's files for `judged view`: a `judged.cli.viewing.Viewer`."""
 
 
 @lru_cache(maxsize=1)

@@ -174,7 +174,7 @@ def test_of_several_stored_runs_one_must_be_named(folder: Path) -> None:
         judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline_run="old", **given).baseline
         == "old"
     )
-    with pytest.raises(BadProtocol, match="the baseline is a run itself"):
+    with pytest.raises(BadProtocol, match="the baseline is itself a run"):
         judged.gate(
             folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / "old.run", baseline_run="old"
         )

@@ -49,7 +49,7 @@ def test_units_are_taken_from_the_name_of_the_column(tmp_path: Path, column: str
     ("content", "message"),
     [
         ('{"query": "q1", "kind": "a"}\n[1]\n', "x.jsonl:2: holds list, expected an object"),
-        ('{"query": "q1", "kind": \n', "x.jsonl:1: is no JSON"),
+        ('{"query": "q1", "kind": \n', "x.jsonl:1: is not valid JSON"),
         ('{"kind": "a"}\n', "no query among them"),
         ('{"query": "q1"}\n', "expected an attribute"),
     ],

@@ -241,7 +241,7 @@ def test_memory_that_does_not_suffice_is_said_in_words(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 2, done.stderr
-    assert "memory does not suffice" in done.stderr
+    assert "not enough memory" in done.stderr
 
 
 def test_a_file_in_memory_needs_no_disk() -> None:

@@ -68,7 +68,7 @@ def test_labels_keep_every_key_of_their_result() -> None:
         (b'{"task": "t", "gain": 2}', "bytes:1", "names no result"),
         (b'{"id": "a", "domain_id": "b", "gain": 2}', "bytes:1", "has both `id` (a) and `domain_id` (b)"),
         (b'{"id": ["a"], "gain": 2}', "bytes:1", "id is ['a'] (list), expected text"),
-        (b'{"id": "a", "gain": 1}\n{"id": "b", "ga', "bytes:2", "is no JSON"),
+        (b'{"id": "a", "gain": 1}\n{"id": "b", "ga', "bytes:2", "is not valid JSON"),
         (b"id,gain\na,1\n\nb,1.0\n", "bytes:4", "gain is '1.0'"),
         (b"id,gain\na\n", "bytes:2", "1 columns, expected 2"),
         (b"t1 0 d1 3\nt1 0 d2 9\n", "bytes:2", "gain is 9"),

@@ -461,7 +461,7 @@ def test_tables_given_in_the_wrong_order_are_reported_apart() -> None:
             pa.table({"qid": ["q"], "docno": ["d"], "score": [float("nan")]}),
             "row 1: score is nan, expected a number",
         ),
-        (pa.table({"qid": ["q"], "docno": ["d"], "rank": [1]}), "hint: a rank is no score"),
+        (pa.table({"qid": ["q"], "docno": ["d"], "rank": [1]}), "hint: a rank is not a score"),
     ],
 )
 def test_what_cannot_be_a_run_is_refused_in_words(source: Any, message: str) -> None:

@@ -155,7 +155,7 @@ def test_problems_of_jsonl_have_lines() -> None:
 
     assert message_of_run("some.jsonl", content) == (
         "some.jsonl cannot be scored: bad-id (1), malformed-line (1), missing-value (1), not-a-number (1), not-an-object (1)\n"
-        "  some.jsonl:3: is no JSON: Input data was truncated\n"
+        "  some.jsonl:3: is not valid JSON: Input data was truncated\n"
         "  some.jsonl:4: document is 1.5 (float), expected text or a whole number\n"
         "  some.jsonl:4: score is 'x' (str), expected a number\n"
         "  some.jsonl:5: holds list, expected an object with named values\n"
@@ -268,7 +268,7 @@ def test_json_that_breaks_off_is_reported() -> None:
     """Half a JSON object is reported to be that."""
     message = message_of_judgments("some.json", b'{"q1": {"d1": 1}')
 
-    assert message == "some.json is no JSON: Input data was truncated"
+    assert message == "some.json is not valid JSON: Input data was truncated"
 
 
 @pytest.mark.usefixtures("here")
@@ -292,7 +292,7 @@ def test_an_unknown_format_is_answered_with_the_known_ones() -> None:
 
 def test_beir_holds_no_runs() -> None:
     """A format that has no runs says so."""
-    with pytest.raises(Unreadable, match="bytes is to be read as BEIR, which holds no run"):
+    with pytest.raises(Unreadable, match="bytes cannot be read as BEIR, which holds no run"):
         read_run(b"", format="beir")
 
 

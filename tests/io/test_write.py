@@ -132,7 +132,7 @@ def test_ids_that_trec_text_cannot_hold_are_refused(
     """An id that would come back as another is named, with formats that can hold it."""
     with pytest.raises(Unwritable) as caught:
         write_run(Run.from_mapping({query: {document: 1}}), tmp_path / "a.run")
-    assert str(caught.value).startswith(f"run cannot be written so\n  row 1: {message}")
+    assert str(caught.value).startswith(f"run cannot be written in this format\n  row 1: {message}")
     assert "hint: write JSONL, CSV, Parquet or Arrow, which hold any id" in str(caught.value)
 
 

@@ -281,7 +281,7 @@ def test_queries_are_read_from_what_collections_come_in(tmp_path: Path, text: by
     [
         (b'{"_id": "a"}\n', ":1: has no text"),
         (b'{"_id": "a", "text": "x"}\n{"text": "x"}\n', ":2: has no id"),
-        (b'{"_id": "a", "text": "x"}\n{"_id": \n', ":2: is no JSON"),
+        (b'{"_id": "a", "text": "x"}\n{"_id": \n', ":2: is not valid JSON"),
         (b'{"_id": "a", "text": "x"}\n[1]\n', ":2: is list, expected an object"),
         (b"a\tx\nb\n", ":2: 1 columns, expected 2"),
         (b"just one column\n", ":1: 1 tab-separated columns"),

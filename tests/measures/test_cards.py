@@ -98,7 +98,7 @@ def test_the_card_of_a_rate_says_that_it_is_not_shown_alone(name: str) -> None:
     """It rises when an agent stops early."""
     symbols = make_card(name, family="session").symbols
 
-    assert "never shown alone: read it beside `CG` and `N`" in symbols
+    assert "never shown alone: read it together with `CG` and `N`" in symbols
 
 
 def test_names_that_two_families_have_are_distinguished() -> None:

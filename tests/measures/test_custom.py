@@ -236,7 +236,7 @@ def nothing(ranking: Ranking) -> Floats:
         ("5mine", nothing, {}, "'5mine' cannot be the name of a measure"),
         ("", nothing, {}, "'' cannot be the name of a measure"),
         (5, nothing, {}, "5 cannot be the name of a measure"),
-        ("Mine", 5, {}, "`Mine` must be made of a function, not of 5"),
+        ("Mine", 5, {}, "`Mine` must be made from a function, not 5"),
         ("Mine", lambda: 0, {}, "takes nothing, expected ranking and its parameters after a `*`"),
         ("Mine", lambda ranking, k=5: (ranking, k), {}, "takes ranking, k, expected ranking"),
         ("Mine", lambda ranking, **kw: (ranking, kw), {}, "takes ranking, *kw, expected ranking"),
@@ -244,7 +244,7 @@ def nothing(ranking: Ranking) -> Floats:
             "Mine",
             lambda ranking, *, what=None: (ranking, what),
             {},
-            "nothing says what `what` of `Mine` may be",
+            "the values that `what` of `Mine` accepts are not declared",
         ),
         (
             "Mine",
@@ -359,7 +359,7 @@ def test_the_command_line_knows_it(installed: Callable[..., None], tmp_path: Pat
         program, ["score", str(tmp_path / "qrels"), str(tmp_path / "run"), "-m", "Plugged@5"]
     )
 
-    assert "Other installed packages bring: Plugged" in listed.output
+    assert "Other installed packages provide: Plugged" in listed.output
     assert not loaded
     assert scored.exit_code == 0, scored.output
     assert "0.2500" in scored.output
@@ -407,7 +407,7 @@ def test_two_packages_with_one_name_are_refused(installed: Callable[..., None]) 
     installed(PLUGIN, "Plugged = plugged_code:Plugged")
     installed(PLUGIN, "plugged = other_code:Plugged", package="other")
 
-    with pytest.raises(BadPlugin, match="several packages bring a measure called `Plugged`"):
+    with pytest.raises(BadPlugin, match="several packages provide a measure called `Plugged`"):
         parse_measure("Plugged")
 
 

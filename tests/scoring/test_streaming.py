@@ -116,7 +116,7 @@ def assert_same(found: judged.Evaluation, expected: judged.Evaluation, *, spille
     for name, values in expected.scores.values.items():
         assert (found.scores[name] == values).all(), name
     assert found.mean() == expected.mean()
-    assert all("brought together on disk" in note for note in notes)
+    assert all("collected on disk" in note for note in notes)
     assert bool(notes) == spilled
     assert {note.message for note in expected.notes} <= {note.message for note in found.notes}
 
@@ -183,7 +183,7 @@ def test_blocks_of_any_size_change_nothing(
         found = judged.evaluate(qrels, path, ["AP", "nDCG@3", "RR"], protocol=protocol, backend="streaming")
     expected = judged.evaluate(qrels, path, ["AP", "nDCG@3", "RR"], protocol=protocol, backend="local")
 
-    assert_same(found, expected, spilled="brought together" in str(found.notes))
+    assert_same(found, expected, spilled="collected on disk" in str(found.notes))
     assert found.counts.interleaved == expected.counts.interleaved
 
 

@@ -128,7 +128,7 @@ def test_an_undefined_test_says_why(scores: list[list[float]], message: str) -> 
         ([[0.1], [0.2]], "of 1 system, expected two or more"),
         (np.zeros((0, 3)), "of no query"),
         ([[0.1, float("nan")], [0.2, 0.3]], "query 1, system 2 is nan"),
-        ([[0.1, 0.2], [0.3]], "no table of numbers"),
+        ([[0.1, 0.2], [0.3]], "must be a 2-D array"),
         ({"a": [0.1, 0.2], "b": [0.1]}, "different queries"),
         ({"a": [0.1, 0.2]}, "of 1 system"),
         ({"a": [0.1, float("inf")], "b": [0.1, 0.2]}, "`a` holds inf"),

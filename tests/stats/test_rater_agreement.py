@@ -175,7 +175,7 @@ def test_words_may_be_labels_and_have_no_distance() -> None:
         lambda: krippendorff_alpha([["a", "b"], ["a", "b"]], distance="ordinal"),
         lambda: grade_bias(["a", "b"], ["a", "b"]),
     ):
-        with pytest.raises(BadSample, match="the label 'a' is no grade"):
+        with pytest.raises(BadSample, match="the label 'a' is not a grade"):
             call()
 
 

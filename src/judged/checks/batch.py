@@ -30,7 +30,7 @@ _WHITE = np.zeros(256, dtype=bool)
 _WHITE[[9, 10, 11, 12, 13, 32]] = True
 
 FEW_BLANKS = 4
-"""How many blanks between two columns are skipped in all lines at once."""
+"""Number of blanks between two columns that are skipped in all lines at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +51,13 @@ class Batch:
     token: Strings | None = None
     """The score or grade as it is written, where it is text."""
     intent: Strings | None = None
-    """What a document was judged for, where intents are read."""
+    """The intent that a document was judged for, where intents are read."""
     aside: Strings | None = None
     """The second column of judgments, where the batch is no longer text and intents are not read."""
     rank: Floats | None = None
     tag: Words | None = None
     origin: int = 0
-    """Where the documents' bytes begin among those of the file."""
+    """Byte offset in the file of the documents' bytes."""
 
     def __len__(self) -> int:
         return len(self.number)
@@ -85,13 +85,14 @@ class Batch:
 
     @cached_property
     def lengths(self) -> Ints:
-        """How many rows each block has."""
+        """Number of rows of each block."""
         return np.diff(np.append(self.starts, len(self)))
 
     @cached_property
     def keys(self) -> Words:
         """A hash of each pair of query and document."""
         with np.errstate(over="ignore"):
+            # mixed, so that a query and a document of the same id do not cancel out
             return self.document.hashes ^ np.repeat(mix(self.query.hashes[self.starts]), self.lengths)
 
     @cached_property

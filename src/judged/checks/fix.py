@@ -27,7 +27,7 @@ from judged.tables.schema import SCHEMAS
 from judged.wording import counted
 
 Policy: TypeAlias = Literal["first", "last", "best"]
-"""Which of the rows with one query and document (and intent) is kept: the first, the last, or the best number."""
+"""Rule for which row of one query and document (and intent) is kept: the first, the last, or the best number."""
 FIXABLE = frozenset(
     {"few-columns", "not-a-number", "score-nan", "not-finite", "repeated-document", "conflicting-grades"}
 )
@@ -45,7 +45,7 @@ def _change(thing: str, change: str) -> int:
 
 @dataclass
 class Changes:
-    """What a cleaned copy has lost or changed, counted."""
+    """Counts of what a cleaned copy has lost or changed."""
 
     lines_in: int = 0
     lines_out: int = 0
@@ -73,8 +73,8 @@ def is_fixable(error: BadInput, path: str, role: Role) -> bool:
         return False  # a hint says what is wrong with the file as a whole
     if not Path(path).is_file():
         return False  # several files, a pipe that was read, or standard input: there is nothing to copy from
-    found = open_path(path, SCHEMAS[role])
-    return isinstance(found, tuple) and found[1].name == "trec" and _keeps_something(found[0], role)
+    opened = open_path(path, SCHEMAS[role])
+    return isinstance(opened, tuple) and opened[1].name == "trec" and _keeps_something(opened[0], role)
 
 
 def _keeps_something(file: File, role: Role) -> bool:
@@ -94,11 +94,11 @@ def fix(
     intents: bool = False,
 ) -> Changes:
     """Write a cleaned copy of TREC text and return what was changed; the original is never written to."""
-    found = open_path(given, SCHEMAS[role]) if is_file(given) else None
-    if not isinstance(found, tuple) or found[1].name != "trec":
+    opened = open_path(given, SCHEMAS[role]) if is_file(given) else None
+    if not isinstance(opened, tuple) or opened[1].name != "trec":
         msg = f"{given if isinstance(given, str) else role} is not TREC text, and only that can be fixed"
         raise JudgedError(msg, hint="`judged lint` names the rows; correct them where they were made")
-    file = found[0]
+    file = opened[0]
     same = Path(destination).exists() and isinstance(given, (str, Path))
     if same and Path(destination).samefile(given):  # type: ignore[arg-type] # a path, as just checked
         msg = f"{destination} is the file to be fixed, and a copy is never written in its place"
@@ -106,6 +106,7 @@ def fix(
     text = np.frombuffer(read_line_text(file), dtype=np.uint8)
     changes = Changes(marks=int(file.head().startswith(BOM)))
     parts = clean(text, role=role, policy=policy, changes=changes, intents=intents and role == "judgments")
+    # one part ahead, so that no empty file is written before the error
     first = next(parts, b"")
     if role == "judgments" and not first:
         msg = f"{file.label} holds no judgment that could be kept, so there is nothing to write"

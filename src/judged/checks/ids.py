@@ -192,7 +192,7 @@ def _add_alike(source: Source, groups: Iterable[Sequence[_Id]], what: str) -> No
     """Add each id of `source` that shares its group with a different id, and the first such one."""
     for group in groups:
         for mine in group if len(group) > 1 else ():
-            other = next((found for found in group if found.text != mine.text), None)
+            other = next((entry for entry in group if entry.text != mine.text), None)
             if mine.source is not source or other is None:
                 continue
             place = other.source.findings.locate(other.number)

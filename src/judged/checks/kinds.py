@@ -23,7 +23,7 @@ class Kind:
     severity: Severity
     """An error is refused by `judged score`; a warning is worth a look; information is harmless."""
     counted: str
-    """What is counted, in the plural."""
+    """Plural noun for what is counted."""
     explanation: str
 
 

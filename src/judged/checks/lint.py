@@ -59,7 +59,7 @@ def lint(
 ) -> LintReport:
     r"""Return what is wrong or notable with judgments and runs: each kind with its count and first places.
 
-    `qrels` and `runs` may be whatever `judged.evaluate` takes. Nothing is raised for what the files hold: a
+    `qrels` and `runs` may be anything `judged.evaluate` accepts. Nothing is raised for what the files hold: a
     file that cannot be read at all is a finding too. Errors are what `judged.evaluate` refuses. `intents` reads
     the second column of TREC judgments as intents, or a column `iteration`, as `judged.read_judgments` does.
     `progress` is called with the number of files that were read, and of all.
@@ -116,7 +116,7 @@ class Survey:
 
     @property
     def findings(self) -> Findings:
-        """What was found in the file."""
+        """The findings of the file."""
         return self.source.findings
 
 
@@ -152,6 +152,7 @@ def _check_file(source: Source, judged: Grades | Inversion) -> Survey:
         judged.add(sound)
     intents.check(findings)
     scattered = seen.blocks.check(findings)
+    # what was found within queries is void where their rows were not together
     findings.merge(_check_interleaved(source, scattered) if len(scattered) else within)
     return seen
 

@@ -20,7 +20,7 @@ FEWEST_QUERIES = 5
 """Queries that a run needs for grades to look inverted."""
 STANDARD_ERRORS = 5.0
 CORRELATION = -0.2
-"""How far below 0 the mean correlation must be: in its standard errors, and at all."""
+"""Thresholds of the mean correlation below 0: in its standard errors, and in absolute value."""
 
 
 REPEATED_DOCUMENT = declare(
@@ -105,6 +105,7 @@ def _check_ties(batch: Batch, findings: Findings) -> None:
     score, same_block = batch.compared, np.diff(batch.block) == 0
     if not (same_block & ~(score[1:] < score[:-1])).any():
         return  # strictly falling, so nothing is tied
+    # block and score in one word: one sort of whole numbers in place of two keys
     keys = (batch.block.astype(np.uint64) << np.uint64(32)) | _to_ordered_bits(score)
     ordered = np.sort(keys)
     equal = ordered[1:] == ordered[:-1]
@@ -126,7 +127,7 @@ def _check_ties(batch: Batch, findings: Findings) -> None:
 
 
 def _check_ranks(batch: Batch, rank: Floats, findings: Findings) -> None:
-    """Add ranks that are no number, begin at 0, or contradict the scores."""
+    """Report ranks that are not numbers, begin at 0, or contradict the scores."""
     bad = np.flatnonzero(np.isnan(rank))
     findings.add(RANK_NOT_A_NUMBER, batch.number[bad], lambda _: "the rank is not a number")
     zero = batch.starts[np.fmin.reduceat(rank, batch.starts) == 0]
@@ -213,7 +214,7 @@ class Inversion:
     """The judged documents that a run retrieved: do grades fall where scores rise?
 
     For each query the correlation of score ranks and grades is computed. If the order of the documents were a
-    matter of chance, it would have mean 0 and variance 1/(n − 1) for n documents, whatever the grades are; so
+    matter of chance, it would have mean 0 and variance 1/(n − 1) for n documents, for any grades; so
     the sum of all, each over its standard deviation, has a variance equal to the number of queries.
     """
 

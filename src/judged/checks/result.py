@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SHOWN = 5
-"""How many problems of each kind are kept with their places."""
+"""Maximum number of problems of each kind that are kept with their places."""
 REPEATED = ("repeated-document", "conflicting-grades")
 BY_INTENT = (
     "these look like judgments by intent, which the second column distinguishes: `--intents` reads them (in "
@@ -40,7 +40,7 @@ class Finding:
     count: int
     problems: tuple[Problem, ...]
     hint: str | None = None
-    """What can be done about it, if something can."""
+    """A hint at the fix, if there is one."""
 
     @property
     def kind(self) -> Kind:
@@ -55,13 +55,13 @@ class FileReport:
     file: str
     role: Role
     rows: int
-    """How many rows were read, sound or not."""
+    """Number of rows read, valid or not."""
     findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, repr=False)
 class LintReport(Result):
-    """What is wrong or notable with judgments and runs, file by file.
+    """Findings of a lint of judgments and runs, file by file.
 
     >>> import judged
     >>> report = judged.lint({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 2.0}})
@@ -96,7 +96,7 @@ class LintReport(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error."""
+        """Whether no finding is an error."""
         return self.errors == 0
 
     def summary(self) -> Mapping[str, int]:

@@ -178,7 +178,7 @@ class Intents:
 
 
 class Blocks:
-    """Where the contiguous rows of each query begin: more than once if queries are interleaved."""
+    """Starts of the contiguous rows of each query: several if queries are interleaved."""
 
     def __init__(self) -> None:
         self.queries: dict[bytes, int] = {}

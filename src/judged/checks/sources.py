@@ -134,7 +134,7 @@ def _from_text(file: File, role: Role, *, intents: bool) -> Source:
 
 
 def _check_lines(stretch: Stretch, findings: Findings, *, columns: int) -> None:
-    """Add the lines that are no rows, and those that are unusual."""
+    """Report the lines that are not rows, and those that are unusual."""
     rows, kinds = stretch.rows, stretch.rows.kinds & (RETURN - 1)
     for kind, flags, message in (
         (FEW_COLUMNS, kinds == SHORT, None),

@@ -1,4 +1,4 @@
-"""How a command is declared: classes whose fields are its options, help in sections, and subcommands.
+"""Declaration of commands: classes whose fields are its options, help in sections, and subcommands.
 
     @dataclass(frozen=True, kw_only=True)
     class ServerOptions:
@@ -33,11 +33,11 @@ Declared: TypeAlias = Any
 Needs: TypeAlias = str | tuple[str, ...] | list[tuple[str, ...]]
 
 TABLES = ("--format table|markdown|latex", "-o FILE.txt|.md|.tex")
-"""Where numbers are laid out for people: elsewhere all rows are written in full."""
+"""Formats that lay numbers out for people: elsewhere all rows are written in full."""
 ALL_TABLES = ("--format table|markdown|latex|json", "-o FILE.txt|.md|.tex|.json|.html")
-"""Where more is written than the main table."""
+"""Formats that hold more than the main table."""
 TEXTS = (*TABLES, "-o FILE.html")
-"""Where texts of queries are shown."""
+"""Formats that show texts of queries."""
 
 COUNT = click.IntRange(min=1)
 COLUMN = 30
@@ -101,12 +101,13 @@ def gather(
     def decorate(command: Decorated) -> Decorated:
         @wraps(command)
         def receive(**given: object) -> None:
-            made = make(**{each: given.pop(each) for each in declared})
+            made = make(**{key: given.pop(key) for key in declared})
             command(**{name: made}, **given)
 
-        for each, settings in reversed(list(declared.items())):
-            others = {key: value for key, value in settings.items() if key != "flags"}
-            click.option(*settings["flags"], each, cls=DependentOption, **others)(receive)
+        # click lists the option that was added last as the first
+        for key, settings in reversed(list(declared.items())):
+            others = {setting: value for setting, value in settings.items() if setting != "flags"}
+            click.option(*settings["flags"], key, cls=DependentOption, **others)(receive)
         return receive
 
     return decorate

@@ -63,7 +63,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
-    """What is compared, and what else is computed and drawn."""
+    """Options of what is compared, computed and drawn."""
 
     measures: tuple[str, ...] = measure_option(f" [default: {' '.join(DEFAULT_MEASURES)}]")
     baselines: tuple[str, ...] = baseline_option(EVERY_PAIR)

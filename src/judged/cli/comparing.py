@@ -21,7 +21,7 @@ DRAWN = ("--test randomisation|bootstrap",)
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonOptions:
-    """How systems are compared."""
+    """Options of the test: its kind, correction, level and seed."""
 
     test: str = option(
         "--test",
@@ -52,7 +52,7 @@ class ComparisonOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DifferenceOptions:
-    """What is shown of a comparison."""
+    """Options of what is shown of a comparison."""
 
     full: bool = flag(
         "--full",

@@ -17,7 +17,7 @@ from judged.protocol import Protocol
 
 
 class Statistics(Struct, frozen=True):
-    """Statistics shown beside the means."""
+    """Statistics shown next to the means."""
 
     confidence_intervals: bool = False
     significance_testing: bool = False
@@ -71,7 +71,7 @@ class Configuration(Struct, frozen=True):
 
     @property
     def statistics(self) -> Statistics:
-        """Statistics shown beside the means."""
+        """Statistics shown next to the means."""
         return self.retrieval_metrics.statistical_analysis
 
     @property
@@ -148,7 +148,7 @@ class GateFile(Struct, frozen=True):
 
     gates: tuple[Gate, ...]
     defaults: object = None
-    """What every gate has that does not say otherwise."""
+    """Settings of every gate that does not override them."""
     inconclusive: int | str | None = None
     """The exit code of an inconclusive verdict, or `pass` or `fail`."""
 

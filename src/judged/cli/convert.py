@@ -34,7 +34,7 @@ tag_option = partial(option, "--tag NAME", "Tag in every line of a TREC run.  [d
 
 @dataclass(frozen=True, kw_only=True)
 class ConvertOptions:
-    """How the source is read and the destination written."""
+    """Options for reading the source and writing the destination."""
 
     kind: str | None = option("--kind [run|judgments]", "Kind of the input, if it cannot be detected.")
     read_as: str | None = option("--from", "Format of SOURCE.", type=click.Choice(FORMATS))

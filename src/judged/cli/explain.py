@@ -38,7 +38,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainOptions:
-    """What is explained."""
+    """Options of what is explained."""
 
     measure: str = option(
         "-m --measure MEASURE", "The measure; `judged measures` lists them.", default="nDCG@10"

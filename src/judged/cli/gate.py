@@ -56,7 +56,7 @@ TAKEN = {FAULTY, 70, 130, 141}
 """Exit codes that mean something else."""
 VERDICT = "Verdict"
 """Heading of the options that decide about a run."""
-BESIDE_CONFIG = {
+WITH_CONFIG = {
     "config",
     "history",
     "inconclusive",
@@ -264,7 +264,7 @@ def _check_config_alone(context: click.Context) -> None:
     given = [
         max(parameter.opts, key=len) if isinstance(parameter, click.Option) else parameter.human_readable_name
         for parameter in context.command.params
-        if parameter.name not in BESIDE_CONFIG
+        if parameter.name not in WITH_CONFIG
         and context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
     ]
     if given:

@@ -35,7 +35,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class LintOptions:
-    """What is checked, printed and written."""
+    """Options of what is checked, printed and written."""
 
     format: str = format_option(["table", "json"], excludes=("--quiet",))
     policy: str | None = option(
@@ -86,7 +86,7 @@ def command(qrels: str, runs: tuple[str, ...], *, options: LintOptions) -> None:
 def _copies(
     qrels: str, runs: tuple[str, ...], policy: str | None, outputs: tuple[str, ...]
 ) -> list[tuple[str, str, str]]:
-    """Which inputs are to be fixed, what they are, and where the copies go."""
+    """Return the inputs to be fixed, with their roles and the paths of the copies."""
     if (policy is None) != (not outputs):
         msg = "`--fix` and `-o` need each other: which of repeated documents to keep, and where to write the copy"
         raise click.UsageError(msg)

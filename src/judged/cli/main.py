@@ -194,7 +194,7 @@ def _translate(error: Exception, ctx: click.Context | None) -> Exception:
         case JudgedError():
             _add_fix(error, ctx)
             return UserError(error)
-        case BrokenPipeError():
+        case BrokenPipeError():  # before OSError, of which it is one
             _discard_output()
             return click.exceptions.Exit(CLOSED)
         case OSError():

@@ -37,7 +37,7 @@ LONGEST_NAME = 18
 ROOM_FOR_COLUMNS = 60
 """In narrower terminals every name has."""
 WORDS = re.compile(r"[\w\s'-]+")
-"""What is looked up in cards; a measure that is written wrongly, such as `nDCG@-1`, is not."""
+"""Form of a text that is looked up in cards; a measure that is written wrongly, such as `nDCG@-1`, is not."""
 AMERICAN = re.compile(r"(?<=[a-z]{3})z(?=(e|ed|es|er|ing|ation)s?$)")
 """The letter that is `s` in British spelling, at the end of a word."""
 
@@ -51,7 +51,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuresOptions:
-    """What is listed, and how."""
+    """Options of the list of measures."""
 
     format: str = format_option(["text", "markdown", "json"])
     profile: str | None = option(
@@ -176,12 +176,12 @@ def _describe(name: str, family: str) -> tuple[str, str, str]:
 
 
 def _plugin_lines() -> Iterator[str]:
-    """Yield the names of measures that other packages bring, which are imported only when they are used."""
+    """Yield the names of measures that other packages provide, which are imported only when they are used."""
     from judged.measures.families import MEASURES, list_plugins
 
     names = [name for name in list_plugins() if name not in MEASURES]
     if names:
-        yield f"Other installed packages bring: {', '.join(names)}\n"
+        yield f"Other installed packages provide: {', '.join(names)}\n"
 
 
 def _to_json(cards: list[Card]) -> str:

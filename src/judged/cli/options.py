@@ -23,7 +23,7 @@ INPUTS, MEASURES, COMPARISON = "Inputs", "Measures", "Comparison"
 TABLE, PROTOCOL, READING = "Tables", "Protocol", "Reading"
 """Headings of options in help; that of `OutputOptions` is in `judged.cli.output`."""
 EVERY_PAIR = " Without it, every pair is compared."
-"""What happens without a baseline where all runs can be compared."""
+"""Default without a baseline where all runs can be compared."""
 INPUT_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -126,7 +126,7 @@ def output_options(
 
 @dataclass(frozen=True, kw_only=True)
 class QueryOptions:
-    """Which single queries are shown, and in which order."""
+    """Options of the table of single queries: which are shown, and their order."""
 
     per_query: bool = flag("--per-query")
     sort: str = option("--sort COLUMN", default="")

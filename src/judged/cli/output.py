@@ -1,4 +1,4 @@
-"""Where results go and in which format: standard output, and files whose extension names it."""
+"""Output of results: standard output, and files in the format that their extension names."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def format_option(formats: Sequence[str], **settings: object) -> Declared:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """What a command prints, which files it writes, and how."""
+    """Options of what a command prints, and of the files that it writes."""
 
     format: str = format_option(FORMATS)
     paths: tuple[Path, ...] = option(
@@ -151,6 +151,7 @@ def emit(
         escape_formulas=output.escape_formulas,
         floating=not output.bare_latex,
     )
+    # files before standard output, whose reader may leave early
     for path in output.paths:
         write_file(path, _render_file(result, path.suffix.lower(), shown, output.documents))
     added = (*notes, *result.provenance.changes, *check_texts(result, shown.texts))
@@ -234,11 +235,11 @@ def separate_notes() -> None:
 
 def print_protocols(records: Iterable[ProtocolRecord], *, verbose: bool = False) -> None:
     """Print protocols, each with its measures if there are several, on standard error."""
-    found = dict.fromkeys(
+    protocols = dict.fromkeys(
         (record.describe(verbose=verbose), record.measures) for record in records if record.text
     )
-    for text, names in found:
-        measures = f" of {', '.join(names)}" if names and len(found) > 1 else ""
+    for text, names in protocols:
+        measures = f" of {', '.join(names)}" if names and len(protocols) > 1 else ""
         print_line(f"Protocol{measures}: {text}")
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DELAY = 1.0
 """Seconds after which the bar appears; quick work shows none."""
 BAR = 12
-"""The width of the bar, which leaves room for the words beside it."""
+"""Width of the bar, which leaves room for the words next to it."""
 LINE_INTERVAL = 30.0
 """Seconds between two lines where there is no terminal."""
 
@@ -84,7 +84,7 @@ class Progress:
             click.echo(to_message(f"{self._title}: {share}, {self._text}"), err=True)
 
     def announce(self, message: str) -> None:
-        """Show a message beside the bar; without a terminal, as a line of its own."""
+        """Show a message next to the bar; without a terminal, as a line of its own."""
         if self._lines and message != self._text:
             click.echo(to_message(f"{self._title}: {message}"), err=True)
         with self._lock:

@@ -30,7 +30,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions:
-    """What the report shows, and where it is written."""
+    """Options of the content of the report and its file."""
 
     output: Path = file_option(": .html", default=Path("report.html"))
     title: str = option("--title", "Title of the report.", default="Retrieval report")

@@ -53,7 +53,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreOptions:
-    """What `judged score` reads and computes."""
+    """Options of what `judged score` reads and computes."""
 
     measures: tuple[str, ...] = measure_option(
         f"`judged measures` lists them.  [default: {' '.join(DEFAULT_MEASURES)}]"
@@ -241,7 +241,7 @@ def _list_notes(
     *,
     by_default: bool,
 ) -> Iterator[Note]:
-    """Yield the notes of this command, beside those of the evaluations."""
+    """Yield the notes of this command, in addition to those of the evaluations."""
     counts = dict.fromkeys(part.units for evaluation in evaluations.values() for part in evaluation.parts)
     if len(counts) == 1:
         yield Note("scored", "info", f"{counted(next(iter(counts)), 'query')} scored")

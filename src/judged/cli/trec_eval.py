@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from judged.tables.run import Run
 
 FLOOR = 1e-5
-"""What a geometric mean takes in place of a smaller value."""
+"""Lower bound of the values in a geometric mean."""
 STAND_IN = "ceci_nest_pas_un_docno"
 """The document that trec_eval 10 takes as retrieved where a query has no results."""
 CLEARED = {"num_ret": 0.0, "utility": 0.0, "rbp_resid": 0.0, "relstring": ""}
-"""What trec_eval 10 then sets back, by the name that is printed."""
+"""Values that trec_eval 10 then resets, by the printed name of their measure."""
 EXAMPLES = """\b
 Examples:
   judged trec_eval qrels.txt bm25.run
@@ -112,13 +112,13 @@ class Results:
     queries: list[str]
     values: dict[str, list[Any]]
     judged: int
-    """How many queries are judged."""
+    """Number of judged queries."""
     positive: int
-    """How many documents have a grade above 0, in all judged queries."""
+    """Number of documents with a grade above 0, in all judged queries."""
 
 
 def _refuse(options: TrecEvalOptions) -> None:
-    """Refuse what is not there yet, in words."""
+    """Raise `BadProtocol` for options of trec_eval that are not supported."""
     if options.run_format != "trec_results":
         msg = f"`-T {options.run_format}` is not known here, only `-T trec_results`"
         raise BadProtocol(msg, hint="trec_eval itself knows no other")
@@ -156,22 +156,23 @@ def _results(
     from judged.tables.run import Run
 
     protocol = _protocol(options)
-    found = _evaluated(judgments, run, measures, protocol, options)
-    missing = sorted(set(judgments.queries.to_pylist()) - set(found), key=str.encode)
+    scored = _evaluated(judgments, run, measures, protocol, options)
+    # by bytes here and below, as trec_eval sorts queries
+    missing = sorted(set(judgments.queries.to_pylist()) - set(scored), key=str.encode)
     if options.version == "10" and options.complete:
         stand_in = Run.from_mapping({query: {STAND_IN: 1.0} for query in missing})
         lost = _evaluated(judgments, stand_in, measures, protocol, options)
-        found |= {query: _cleared(values) for query, values in lost.items()}
+        scored |= {query: _cleared(values) for query, values in lost.items()}
     elif options.version == "10" and missing:
         click.echo(
             f"Note: {len(missing):,} judged queries have no results and are left out, as trec_eval 9 does;"
             " trec_eval 10.0 stops here with exit code 4. `-c` counts them as 0",
             err=True,
         )
-    if not found:
+    if not scored:
         raise BadInput(run.name, [Problem.error("no-judged-query", "queries", "none of them is judged")])
-    queries = sorted(found, key=str.encode)
-    values = {name: [found[query][name] for query in queries] for name in found[queries[0]]}
+    queries = sorted(scored, key=str.encode)
+    values = {name: [scored[query][name] for query in queries] for name in scored[queries[0]]}
     grades = judgments.levels if isinstance(judgments, Preferences) else judgments.grades
     positive = int(np.count_nonzero(grades > 0))
     return Results(queries, values, len(judgments.queries), positive)
@@ -188,7 +189,7 @@ def _evaluated(
     from judged.measures.parse import parse_measure
     from judged.scoring.evaluate import evaluate
 
-    chosen = {each.name: _priced(each.measure, options.collection) for each in measures if each.measure}
+    chosen = {line.name: _priced(line.measure, options.collection) for line in measures if line.measure}
     preferring = options.judgment_format in COLUMNS
     counted = chosen.pop("num_q", None) if preferring else None  # a measure of judgments, not of preferences
     any_measure = parse_measure("prefs_num_prefs_poss" if preferring else "NumRet")
@@ -220,21 +221,21 @@ def _cleared(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _query_lines(results: Results, measures: Sequence[TrecMeasure]) -> Iterator[str]:
-    shown = [each for each in measures if each.per_query]
+    shown = [line for line in measures if line.per_query]
     for at, query in enumerate(results.queries):
-        for each in shown:
-            yield _line(each.name, query, _written(each.kind, results.values[each.name][at]))
+        for line in shown:
+            yield _line(line.name, query, _written(line.kind, results.values[line.name][at]))
 
 
 def _summary_lines(
     results: Results, measures: Sequence[TrecMeasure], options: TrecEvalOptions, run_tag: str
 ) -> Iterator[str]:
-    for each in measures:
-        if each.measure is None:
-            yield _line(each.name, "all", run_tag)
-        elif each.summary:
-            value = _summary(each.name, each.measure.aggregate, results, complete=options.complete)
-            yield _line(each.name, "all", _written(each.kind, value))
+    for line in measures:
+        if line.measure is None:
+            yield _line(line.name, "all", run_tag)
+        elif line.summary:
+            value = _summary(line.name, line.measure.aggregate, results, complete=options.complete)
+            yield _line(line.name, "all", _written(line.kind, value))
 
 
 def _summary(name: str, aggregate: str, results: Results, *, complete: bool) -> float:
@@ -244,7 +245,7 @@ def _summary(name: str, aggregate: str, results: Results, *, complete: bool) -> 
     if name == "num_q":
         return count
     if name == "num_rel" and complete:
-        return results.positive  # whatever `-l` says, as trec_eval counts
+        return results.positive  # regardless of `-l`, as trec_eval counts
     if aggregate == "geometric":
         logs = _added([math.log(max(value, FLOOR)) for value in values])
         return math.exp((logs + (count - len(values)) * math.log(FLOOR)) / count)

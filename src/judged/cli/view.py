@@ -1,4 +1,4 @@
-"""`judged view`: the report of results, runs or traces in a browser, made anew when their files change."""
+"""`judged view`: the report of results, runs or traces in a browser, rebuilt when their files change."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
-    """Where the pages are served, and what they show."""
+    """Options of the server and the content of its pages."""
 
     measures: tuple[str, ...] = measure_option(
         f" [default: {' '.join(DEFAULT_MEASURES)}; of traces, those of `judged sessions`]"

@@ -1,4 +1,4 @@
-"""What `judged view` asks of a subject whose files it can show before they are results."""
+"""Interface of a subject whose files `judged view` can show before they are results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from judged.result import Result
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """What runs and the files of subjects are evaluated with."""
+    """Settings for evaluating runs and the files of subjects."""
 
     measures: tuple[str, ...]
     baselines: tuple[str, ...]

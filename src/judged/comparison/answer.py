@@ -17,7 +17,7 @@ from judged.stats.outcome import Undefined
 from judged.wording import counted, name_some
 
 NAMED = 3
-"""How many systems a sentence names before it counts the rest."""
+"""Maximum number of systems a sentence names before it counts the rest."""
 EQUAL = 1e-12
 """Means that differ by no more than this, relative to the largest, are equal."""
 
@@ -29,7 +29,7 @@ class Rival:
     system: str
     mean: float
     behind: float
-    """How far its mean is from the best, never negative."""
+    """Distance of its mean from the best, never negative."""
     tested: bool
     """Whether it was compared with the best; with baselines, only these were."""
     p: float | None
@@ -69,7 +69,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a comparison says about one measure: the best system, and the systems that are separated from it."""
+    """The conclusion for one measure: the best system, and the systems that are separated from it."""
 
     measure: str
     queries: int
@@ -89,7 +89,7 @@ class Answer:
     test: str
     correction: str
     criterion: str
-    """What is significant: level, correction and family, in words."""
+    """Definition of significance, as text: level, correction and family."""
 
     @property
     def separated(self) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ class Answer:
 
     @property
     def lead(self) -> float | None:
-        """How far the next system is behind; None if all are equal."""
+        """Lead over the next system; None if all are equal."""
         return self.rivals[0].behind if self.rivals else None
 
     @property
@@ -303,8 +303,8 @@ def _find_detectable(
     unseparated = next((rival for rival in rivals if rival.tested and not rival.separated), None)
     if unseparated is None or len(best) > 1 or not (settings.simultaneous or settings.test == "t"):
         return None
-    found = tested[frozenset({best[0], unseparated.system})].detectable
-    return None if isinstance(found, Undefined) else found
+    detectable = tested[frozenset({best[0], unseparated.system})].detectable
+    return None if isinstance(detectable, Undefined) else detectable
 
 
 def _name(systems: Sequence[str]) -> str:

@@ -83,7 +83,7 @@ def compare(
     `slices` has attributes of queries (a file, or a dict of dicts) and adds a comparison for each slice;
     `timings` has raw times (a file, or a dict from system to seconds) and adds latency. `also` names extra tests of all
     systems: `anova`, `tukey`, `randomised-tukey`, `friedman`, `bayesian`, `equivalence`, `power`, `agreement` and
-    `risk`; `rope` is the least difference that matters to some of them. One `seed` gives one result, whatever the
+    `risk`; `rope` is the least difference that matters to some of them. One `seed` gives one result, with any
     number of `threads`.
     """
     settings = choose_settings(test=test, correction=correction, level=level, resamples=resamples, seed=seed)
@@ -126,15 +126,15 @@ def compare_results(results: Mapping[str, Result], **settings: Any) -> Compariso
     correction, level, resamples and seed, as `compare` takes them.
     """
     check_kind("results", results, Mapping, "results by name")
-    found = [(name, system) for name, result in results.items() for system in list_systems(result)]
-    empty = [name for name in results if name not in {name for name, _ in found}]
+    named = [(name, system) for name, result in results.items() for system in list_systems(result)]
+    empty = [name for name in results if name not in {name for name, _ in named}]
     if empty:
         msg = f"`{empty[0]}` has no values of single queries to compare"
         raise BadSample(msg, hint="evaluations and comparisons have them")
-    times = Counter(system.name for _, system in found)
+    times = Counter(system.name for _, system in named)
     systems = [
         system.rename(f"{system.name} ({name})") if times[system.name] > 1 else system
-        for name, system in found
+        for name, system in named
     ]
     shared = [name for name in systems[0].values if all(name in system.values for system in systems)]
     if not shared:
@@ -186,19 +186,21 @@ def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], sett
 def _list_evaluations(systems: Sequence[System]) -> tuple[Evaluation, ...]:
     """Return the evaluation of each system under its name; none if one has none."""
     known = [(system.name, system.evaluation) for system in systems]
-    found = [
-        one if one.system == name else replace(one, system=name) for name, one in known if one is not None
+    renamed = [
+        evaluation if evaluation.system == name else replace(evaluation, system=name)
+        for name, evaluation in known
+        if evaluation is not None
     ]
-    return tuple(found) if len(found) == len(known) else ()
+    return tuple(renamed) if len(renamed) == len(known) else ()
 
 
 def _find_answers(whole: Comparison) -> tuple[Answer, ...]:
-    found = []
+    answers = []
     for scores in whole.scores:
         means = [mean for mean in whole.means if mean.measure == scores.measure]
         contrasts = [contrast for contrast in whole.contrasts if contrast.measure == scores.measure]
-        found.append(find_answer(scores, means, contrasts, whole.settings, whole.baselines))
-    return tuple(answer for answer in found if answer is not None)
+        answers.append(find_answer(scores, means, contrasts, whole.settings, whole.baselines))
+    return tuple(answer for answer in answers if answer is not None)
 
 
 def _choose_pairs(systems: tuple[str, ...], baselines: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -214,12 +216,12 @@ def _choose_pairs(systems: tuple[str, ...], baselines: tuple[str, ...]) -> list[
             raise UnknownName("system", name, systems)
     if not baselines:
         return [(second, first) for first, second in all_pairs(len(systems))]
-    found: dict[frozenset[int], tuple[int, int]] = {}
+    pairs: dict[frozenset[int], tuple[int, int]] = {}
     for at in map(systems.index, baselines):
         for other in range(len(systems)):
             if other != at:
-                found.setdefault(frozenset({at, other}), (other, at))
-    return list(found.values())
+                pairs.setdefault(frozenset({at, other}), (other, at))
+    return list(pairs.values())
 
 
 def _contrast_all(
@@ -265,7 +267,7 @@ def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:
     known = list(dict.fromkeys(query for scores in whole.scores for query in scores.queries))
     attributes = match_queries(attributes, known)
     notes: list[Note] = []
-    found: dict[tuple[str, str], Comparison] = {}
+    parts: dict[tuple[str, str], Comparison] = {}
     for name, values in attributes.values.items():
         without = sum(query not in values for query in known)
         if without:
@@ -276,7 +278,8 @@ def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:
             scores = tuple(paired.select(members) for paired in whole.scores)
             if all(paired.queries for paired in scores):
                 part = _contrast_all(whole.systems, whole.baselines, pairs, scores, whole.settings)
-                found[name, value] = replace(part, order=tuple(whole.ranked()), unit=whole.unit)
+                # in the order of the whole, so that slices can be read side by side
+                parts[name, value] = replace(part, order=tuple(whole.ranked()), unit=whole.unit)
     interactions = tuple(
         interaction
         for paired in whole.scores
@@ -287,7 +290,7 @@ def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:
             whole.settings,
         )
     )
-    return replace(whole, slices=found, interactions=interactions, notes=(*whole.notes, *notes))
+    return replace(whole, slices=parts, interactions=interactions, notes=(*whole.notes, *notes))
 
 
 def _add_latencies(whole: Comparison, timings: Timings) -> Comparison:

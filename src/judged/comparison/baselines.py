@@ -47,8 +47,8 @@ def contrast_with_each(comparison: Comparison, baselines: Sequence[str]) -> dict
     Those that the comparison has are taken from it, seen from the baseline's side; the others are made with the same
     settings, and corrected over the comparisons with that baseline alone.
     """
-    found = {name: _find_own(comparison, name) for name in baselines}
-    absent = [name for name, contrasts in found.items() if contrasts is None]
+    own = {name: _find_own(comparison, name) for name in baselines}
+    absent = [name for name, contrasts in own.items() if contrasts is None]
     made = _contrast_absent(comparison, absent) if absent else {}
     others = len(comparison.systems) - 1
     return {
@@ -61,7 +61,7 @@ def contrast_with_each(comparison: Comparison, baselines: Sequence[str]) -> dict
             every_pair=not comparison.baselines and len(comparison.systems) > 2,
             baselines=comparison.baselines,
         )
-        for name, contrasts in found.items()
+        for name, contrasts in own.items()
     }
 
 

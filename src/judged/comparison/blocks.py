@@ -41,11 +41,11 @@ MATRIX = 26
 BETTER, WORSE = "▲", "▼"
 """The marks of a significant difference in a matrix, and against a single baseline."""
 WITH_NUMBERS = 6
-"""Up to this many systems, the cells of a matrix have the difference beside its mark."""
+"""Up to this many systems, the cells of a matrix have the difference next to its mark."""
 MOST_IN_FIGURE = 6
 """Systems that a figure shows by several measures."""
 NAMED = 3
-"""How many of the most helped and most hurt queries are named."""
+"""Maximum number of most helped and most hurt queries that are named."""
 TRADE_OFF = (
     "Trade-off (Pareto-optimal: no other system is at least as good on everything and better on something)"
 )
@@ -263,12 +263,12 @@ def _measure_differences(
 ) -> Table:
     """Return a row for each contrast of a measure, in the order of the leaderboard."""
     order = comparison.ranked()
-    found = [contrast for contrast in comparison.contrasts if contrast.measure == scores.measure]
-    found.sort(key=lambda contrast: (order.index(contrast.system), order.index(contrast.baseline)))
-    single = len({contrast.baseline for contrast in found}) == 1
+    contrasts = [contrast for contrast in comparison.contrasts if contrast.measure == scores.measure]
+    contrasts.sort(key=lambda contrast: (order.index(contrast.system), order.index(contrast.baseline)))
+    single = len({contrast.baseline for contrast in contrasts}) == 1
     subject: tuple[str, ...] = ("system",) if single else ("system", "baseline")
-    rows = [((contrast.system, contrast.baseline)[: len(subject)], contrast) for contrast in found]
-    against = f"from {found[0].baseline}" if single else "of the system from the baseline"
+    rows = [((contrast.system, contrast.baseline)[: len(subject)], contrast) for contrast in contrasts]
+    against = f"from {contrasts[0].baseline}" if single else "of the system from the baseline"
     title = f"{scores.measure}: difference {against}"
     return _difference_table(comparison, subject, rows, names, title, digits)
 
@@ -291,7 +291,7 @@ def _difference_table(
     cells = [(first, _contrast_cells(contrast, digits)) for first, contrast in rows]
     return Table(
         (*subject, *(headings[name] for name in names)),
-        tuple((*first, *(found[name] for name in names)) for first, found in cells),
+        tuple((*first, *(values[name] for name in names)) for first, values in cells),
         title=title,
         keys=len(subject),
     )
@@ -316,9 +316,10 @@ def _contrast_cells(contrast: Contrast, digits: int) -> dict[str, Value]:
 
 def _matrix(comparison: Comparison, scores: PairedScores, digits: int) -> Table:
     """Return every system against every other: the mark of the difference, and the difference if there is room."""
-    found: dict[tuple[str, str], str] = {}
+    cells: dict[tuple[str, str], str] = {}
     numbers = len(comparison.systems) <= WITH_NUMBERS
-    for contrast in (each for each in comparison.contrasts if each.measure == scores.measure):
+    contrasts = (contrast for contrast in comparison.contrasts if contrast.measure == scores.measure)
+    for contrast in contrasts:
         for sign, pair in (
             (1, (contrast.system, contrast.baseline)),
             (-1, (contrast.baseline, contrast.system)),
@@ -327,10 +328,10 @@ def _matrix(comparison: Comparison, scores: PairedScores, digits: int) -> Table:
             if contrast.significant:
                 up = sign * contrast.difference > 0
                 mark = BETTER if up == (scores.higher_is_better is not False) else WORSE
-            found[pair] = f"{sign * contrast.difference:+.{digits}f} {mark}" if numbers else mark
+            cells[pair] = f"{sign * contrast.difference:+.{digits}f} {mark}" if numbers else mark
     letters = comparison.letters
     rows = tuple(
-        (name, letters[name], *("·" if name == other else found[name, other] for other in letters))
+        (name, letters[name], *("·" if name == other else cells[name, other] for other in letters))
         for name in letters
     )
     better, worse = ("better", "worse") if scores.has_direction else ("higher", "lower")
@@ -351,7 +352,7 @@ def _extreme_table(comparison: Comparison, digits: int) -> Table:
     order = comparison.ranked()
     ranked = sorted(
         comparison.contrasts,
-        key=lambda each: (comparison.measures.index(each.measure), order.index(each.system)),
+        key=lambda contrast: (comparison.measures.index(contrast.measure), order.index(contrast.system)),
     )
     for contrast in ranked:
         if contrast.count is None:
@@ -514,9 +515,9 @@ def means_figure(comparison: Comparison) -> Figure:
 
 def rank_figure(comparison: Comparison, scores: PairedScores) -> Figure:
     """Draw the critical-difference diagram of one measure."""
-    found = rank_systems(comparison, scores)
+    test = rank_systems(comparison, scores)
     title = f"Average ranks by {scores.measure}"
-    return draw_critical_difference(found.ranks, found.cliques, found.critical_difference, title=title)
+    return draw_critical_difference(test.ranks, test.cliques, test.critical_difference, title=title)
 
 
 def pareto_optimal(comparison: Comparison) -> list[str]:

@@ -67,6 +67,7 @@ class PairedScores:
         if self.higher_is_better is None:
             msg = f"neither higher nor lower values of {self.measure} are better"
             raise BadMeasure(msg)
+        # 0.0 − x here and below: a plain minus would turn 0 into −0
         return (
             self if self.higher_is_better else replace(self, values=0.0 - self.values, higher_is_better=True)
         )
@@ -272,18 +273,18 @@ def t_test_against_first(systems: Sequence[System]) -> list[BaselineTest]:
     Systems are paired two by two, and p-values are corrected over all systems and measures, unlike those of `compare`.
     """
     first, *others = systems
-    found: list[tuple[str, str, int, TTest]] = []
+    tests: list[tuple[str, str, int, TTest]] = []
     for other in others:
         for measure in first.measures:
             if measure.aggregate != "mean" or measure.text:
                 continue
             queries, values, *_ = pair_by_query([other[str(measure)], first[str(measure)]])
             if queries:
-                found.append((other.name, str(measure), len(queries), paired_t(*values.T)))
-    corrected = holm([test.p for *_, test in found])
+                tests.append((other.name, str(measure), len(queries), paired_t(*values.T)))
+    corrected = holm([test.p for *_, test in tests])
     return [
         BaselineTest(system, first.name, measure, queries, test, p or 0.0)
-        for (system, measure, queries, test), p in zip(found, corrected, strict=True)
+        for (system, measure, queries, test), p in zip(tests, corrected, strict=True)
     ]
 
 
@@ -294,8 +295,8 @@ def pair_systems(systems: Sequence[System]) -> tuple[PairedScores, ...]:
 
 def _pair_measure(systems: Sequence[System], measure: Measure) -> PairedScores:
     if measure.text or measure.aggregate != "mean":
-        what = "text" if measure.text else _AGGREGATES[measure.aggregate]
-        msg = f"{measure} has {what} for a whole run, and systems are compared by means over queries"
+        value = "text" if measure.text else _AGGREGATES[measure.aggregate]
+        msg = f"{measure} has {value} for a whole run, and systems are compared by means over queries"
         other = measure.compare_by
         raise BadMeasure(msg, hint=f"compare by {other} in place of {measure}" if other else None)
     queries, values, others, undefined = pair_by_query([system[str(measure)] for system in systems])
@@ -364,12 +365,12 @@ def _contrast_family(
     critical = randomised.critical_t(settings.alpha) if randomised and settings.simultaneous else None
     # what Bonferroni's rule would show, every other family-wise rule shows too
     alpha = settings.alpha / (1 if settings.correction == "none" else max(len(pairs), 1))
-    found = []
+    contrasts = []
     for (system, baseline), outcome, p in zip(pairs, outcomes, corrected, strict=True):
         names = scores.systems[system], scores.systems[baseline]
         d = scores.differences(*names)
         better = scores.oriented.differences(*names) if scores.has_direction else None
-        found.append(
+        contrasts.append(
             Contrast(
                 scores.measure,
                 *names,
@@ -390,7 +391,7 @@ def _contrast_family(
                 settings.alpha,
             )
         )
-    return found
+    return contrasts
 
 
 def _test_pairs(
@@ -400,17 +401,17 @@ def _test_pairs(
     randomised: Randomised | None,
 ) -> tuple[list[Outcome | Undefined], list[float | None]]:
     """Return the outcome of each pair, and the corrected p-values; `randomised` has those of sign flips."""
-    found: list[Outcome | Undefined]
+    outcomes: list[Outcome | Undefined]
     if randomised is not None:
         means = [float(np.mean(values[:, i] - values[:, j])) for i, j in pairs]
-        found = [
+        outcomes = [
             Outcome("randomisation", mean, float(p)) for mean, p in zip(means, randomised.p, strict=True)
         ]
         by_flips = {"maxT": randomised.single_step, "maxT-step-down": randomised.step_down}
         if settings.correction in by_flips:
-            return found, list(by_flips[settings.correction].tolist())
+            return outcomes, list(by_flips[settings.correction].tolist())
     else:
-        found = [
+        outcomes = [
             difference_test(
                 values[:, i],
                 values[:, j],
@@ -420,5 +421,5 @@ def _test_pairs(
             )
             for i, j in pairs
         ]
-    ps = [outcome.p if isinstance(outcome, Outcome) else None for outcome in found]
-    return found, CORRECTIONS[settings.correction](ps)
+    ps = [outcome.p if isinstance(outcome, Outcome) else None for outcome in outcomes]
+    return outcomes, CORRECTIONS[settings.correction](ps)

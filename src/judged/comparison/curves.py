@@ -27,9 +27,9 @@ class RankedCurve:
     """The mean of every system at every point of a curve."""
 
     name: str
-    """What is drawn upwards: `nDCG`, `R(rel=2)`, `interpolated precision`."""
+    """Label of the vertical axis: `nDCG`, `R(rel=2)`, `interpolated precision`."""
     x: str
-    """What is drawn to the right: `cutoff` or `recall`."""
+    """Label of the horizontal axis: `cutoff` or `recall`."""
     points: tuple[float, ...]
     means: tuple[tuple[Mean, ...], ...]
     """At each point, the mean of each system with its interval."""
@@ -87,7 +87,7 @@ def _pair(scored: Sequence[Evaluation], measures: Sequence[Measure]) -> Sequence
     if not all(other.scores.queries.equals(queries) for other in scored[1:]):
         return pair_systems([to_system(evaluation) for evaluation in scored])
     names, ids = tuple(evaluation.system for evaluation in scored), tuple(queries.to_pylist())
-    found = []
+    curves = []
     for measure in measures:
         values = np.column_stack([evaluation.scores.averaged(measure) for evaluation in scored])
         there = ~np.isnan(values).any(axis=1)
@@ -97,7 +97,7 @@ def _pair(scored: Sequence[Evaluation], measures: Sequence[Measure]) -> Sequence
             else tuple(query for query, is_there in zip(ids, there, strict=True) if is_there)
         )
         better, binary = measure.higher_is_better, measure.binary
-        found.append(
+        curves.append(
             PairedScores(str(measure), names, kept, values[there], higher_is_better=better, binary=binary)
         )
-    return found
+    return curves

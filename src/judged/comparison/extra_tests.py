@@ -65,15 +65,15 @@ def _randomised_tukey(comparison: Comparison, scores: PairedScores, _rope: float
 
 
 def _friedman(comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
-    found = rank_systems(comparison, scores)
+    friedman = rank_systems(comparison, scores)
     whole = {
-        "chi2": as_cell(found.statistic),
-        "chi2_p": as_cell(found.p),
-        "f": as_cell(found.f),
-        "f_p": as_cell(found.f_p),
-        "critical_difference": found.critical_difference,
+        "chi2": as_cell(friedman.statistic),
+        "chi2_p": as_cell(friedman.p),
+        "f": as_cell(friedman.f),
+        "f_p": as_cell(friedman.f_p),
+        "critical_difference": friedman.critical_difference,
     }
-    return [{**row, **whole} for row in found.rows()]
+    return [{**row, **whole} for row in friedman.rows()]
 
 
 def _posteriors(comparison: Comparison, scores: PairedScores, rope: float) -> Rows:
@@ -82,8 +82,8 @@ def _posteriors(comparison: Comparison, scores: PairedScores, rope: float) -> Ro
     for names, first, second in _pairs(comparison, scores.oriented):
         t = stats.correlated_t_posterior(first, second, rope=rope, level=level)
         ranks = stats.signed_rank_posterior(first, second, rope=rope, seed=seed)
-        found = (t, ranks) if scores.higher_is_better else (_as_measured(t), _as_measured(ranks))
-        rows += [{**names, **row} for posterior in found for row in posterior.rows()]
+        posteriors = (t, ranks) if scores.higher_is_better else (_as_measured(t), _as_measured(ranks))
+        rows += [{**names, **row} for posterior in posteriors for row in posterior.rows()]
     return rows
 
 
@@ -110,8 +110,12 @@ def _equivalence(comparison: Comparison, scores: PairedScores, rope: float) -> R
     """Run the two one-sided tests of a difference within the least one that matters."""
     rows: Rows = []
     for names, first, second in _pairs(comparison, scores.oriented):
-        found = stats.equivalence_test(differences(first, second), margin=rope)
-        row = {"outcome": str(found)} if isinstance(found, Undefined) else {**as_row(found), "p": found.p}
+        equivalence = stats.equivalence_test(differences(first, second), margin=rope)
+        row = (
+            {"outcome": str(equivalence)}
+            if isinstance(equivalence, Undefined)
+            else {**as_row(equivalence), "p": equivalence.p}
+        )
         rows.append({**names, **row})
     return rows
 

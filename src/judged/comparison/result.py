@@ -76,7 +76,7 @@ class Comparison(Result):
     provenance: Provenance = field(default_factory=Provenance)
     notes: tuple[Note, ...] = ()
     unit: str = "query"
-    """What systems are compared on: queries, or tasks."""
+    """Plural noun of the units that systems are compared on: queries, or tasks."""
     slices: Mapping[tuple[str, str], Comparison] = field(default_factory=dict)
     """The same by attribute and value."""
     interactions: tuple[Interaction, ...] = ()
@@ -106,7 +106,7 @@ class Comparison(Result):
 
     @property
     def method(self) -> str:
-        """How the comparison was made, in words."""
+        """A description of the method of the comparison."""
         return self.settings.describe(exact=max(len(scores.queries) for scores in self.scores) <= EXACT_UP_TO)
 
     def answer(self, measure: object = None) -> Answer | None:
@@ -216,8 +216,8 @@ class Comparison(Result):
 
     def beaten(self, system: str, measure: str) -> list[str]:
         """Return the systems that this one is significantly better than, by the corrected p-values."""
-        found = self._beaten.get((self._find_measure(measure), system), set())
-        return [other for other in self.ranked() if other in found] if found else []
+        beaten = self._beaten.get((self._find_measure(measure), system), set())
+        return [other for other in self.ranked() if other in beaten] if beaten else []
 
     @cached_property
     def _beaten(self) -> dict[tuple[str, str], set[str]]:
@@ -261,7 +261,9 @@ class Comparison(Result):
         if self.answers:
             builders["answers"] = partial(tabulate, [row for answer in self.answers for row in answer.rows()])
         if self.interactions:
-            builders["interactions"] = partial(tabulate, [found.to_dict() for found in self.interactions])
+            builders["interactions"] = partial(
+                tabulate, [interaction.to_dict() for interaction in self.interactions]
+            )
         if self.latencies:
             builders["latency"] = partial(self._build_latency)
         return LazyTables({**builders, **{name: partial(self._build_extra, name) for name in self.extra}})

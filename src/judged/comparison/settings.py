@@ -1,4 +1,4 @@
-"""How systems are compared: test, correction for multiple comparisons, confidence level, resamples, seed."""
+"""Settings of a comparison: test, correction for multiple comparisons, confidence level, resamples, seed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NEED_FLIPS = ("maxT", "maxT-step-down")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a comparison was made."""
+    """Settings of a comparison."""
 
     test: str = "randomisation"
     correction: str = "maxT"

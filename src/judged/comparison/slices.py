@@ -26,7 +26,7 @@ Parts: TypeAlias = tuple[tuple[str, int, float], ...]
 """Each slice with its number of queries and its mean difference."""
 
 MOST = 20
-"""How many values an attribute may have for queries to be grouped by it."""
+"""Maximum number of values of an attribute that queries are grouped by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ AttributesLike: TypeAlias = Attributes | FileLike | ArrowStream | Rows | Mapping
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """Whether the difference between two systems is the same in all slices of an attribute."""
+    """Test of whether the difference between two systems is the same in all slices of an attribute."""
 
     attribute: str
     measure: str
@@ -96,7 +96,7 @@ def read_attributes(source: AttributesLike) -> Attributes:
         if seen.setdefault(query, row) != row:
             problems.add("repeated-query", row, f"query `{query}` has a row already, expected one")
     problems.raise_if_any(error=Unusable)
-    found = {
+    attributes = {
         name: {
             query: _to_text(value)
             for query, value in zip(queries, values, strict=True)
@@ -104,11 +104,11 @@ def read_attributes(source: AttributesLike) -> Attributes:
         }
         for name, values in table.others.items()
     }
-    _check_values(found, problems.subject)
-    if not found:
+    _check_values(attributes, problems.subject)
+    if not attributes:
         message = "none but the query, expected an attribute"
         raise Unusable(problems.subject, [Problem.error("missing-column", "columns", message)])
-    return Attributes(found)
+    return Attributes(attributes)
 
 
 def match_queries(attributes: Attributes, queries: Collection[str]) -> Attributes:
@@ -159,17 +159,17 @@ def find_interactions(
     scores: PairedScores, attributes: Attributes, contrasts: Sequence[Contrast], settings: Settings
 ) -> list[Interaction]:
     """Test, for each attribute and contrast of one measure, whether the difference depends on the attribute."""
-    found = [
+    tests = [
         (name, contrast, parts, outcome)
         for name, values in attributes.values.items()
         for contrast, (parts, outcome) in zip(
             contrasts, _test_attribute(scores, values, contrasts, settings), strict=True
         )
     ]
-    corrected = holm([outcome.p if isinstance(outcome, Outcome) else None for *_, outcome in found])
+    corrected = holm([outcome.p if isinstance(outcome, Outcome) else None for *_, outcome in tests])
     return [
         Interaction(name, contrast.measure, contrast.system, contrast.baseline, parts, outcome, p)
-        for (name, contrast, parts, outcome), p in zip(found, corrected, strict=True)
+        for (name, contrast, parts, outcome), p in zip(tests, corrected, strict=True)
     ]
 
 

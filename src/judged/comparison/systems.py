@@ -50,9 +50,9 @@ class System:
     notes: tuple[Note, ...] = ()
     family: str = "ranked"
     saved: bool = False
-    """Whether the values were made before, not in this call."""
+    """Whether the values were computed before this call."""
     evaluation: Evaluation | None = None
-    """What the values were taken from, if it was an evaluation."""
+    """The evaluation that the values come from, if any."""
 
     def __getitem__(self, measure: str) -> Mapping[str, float]:
         if measure not in self.values:
@@ -156,7 +156,7 @@ def pair_units(sources: Sources) -> tuple[Sources, list[Note]]:
         return sources, []
     named = sources.items() if isinstance(sources, Mapping) else ((None, source) for source in sources)
     evaluations = cast("Iterable[tuple[str | None, Evaluation]]", named)
-    return pair([found if name is None else replace(found, system=name) for name, found in evaluations])
+    return pair([known if name is None else replace(known, system=name) for name, known in evaluations])
 
 
 def find_pairing(sources: Sequence[object]) -> Pair | None:
@@ -168,15 +168,15 @@ def find_pairing(sources: Sequence[object]) -> Pair | None:
     if not evaluations or len(evaluations) < len(sources):
         return None
     family = FAMILIES[evaluations[0].family]
-    same = all((found.family, found.unit) == (family.name, family.unit) for found in evaluations)
+    same = all((known.family, known.unit) == (family.name, family.unit) for known in evaluations)
     return family.pair if same else None
 
 
 def _read(source: ScoresLike, name: str | None) -> list[System]:
     if isinstance(source, Evaluation | Scores):
         return [to_system(source)]
-    if isinstance(source, Result) and (found := list_systems(source)):
-        return found
+    if isinstance(source, Result) and (systems := list_systems(source)):
+        return systems
     if not isinstance(source, str | os.PathLike):
         msg = f"a system is of type `{type(source).__name__}`, expected an evaluation, scores, or a file of them"
         raise WrongKind(msg, hint="`compare(qrels, runs, measures)` scores runs first")
@@ -224,7 +224,7 @@ class _File(Struct):
 
 
 class _Provenance(Struct):
-    """What a comparison needs to know of a provenance that was written as plain data."""
+    """The fields of a provenance, written as plain data, that a comparison needs."""
 
     protocols: tuple[_Protocol, ...] = ()
     inputs: tuple[_File, ...] = ()

@@ -240,11 +240,11 @@ def _tabulate_missed(reading: Reading, documents: tuple[str, ...], grades: dict[
     graded = "rel" not in reading.measure.defaults
     own = reading.measure.parameters.get("rel")
     least = reading.protocol.rel if own is None or not isinstance(own, (int, float)) else float(own)
-    found = set(documents)
+    retrieved = set(documents)
     missed = [
         (name, _simplify(grade))
         for name, grade in grades.items()
-        if name not in found and (grade > 0 if graded else grade >= max(least, 0))
+        if name not in retrieved and (grade > 0 if graded else grade >= max(least, 0))
     ]
     missed.sort(key=lambda row: -(row[1] or 0))
     return Table(("document", "grade"), tuple(missed))

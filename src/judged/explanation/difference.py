@@ -52,7 +52,7 @@ class Side:
     digits: int | None = None
     """The number of decimals that the tool prints; None for all."""
     not_imitated: tuple[str, ...] = ()
-    """What the tool does that is not reproduced."""
+    """Behaviour of the tool that is not reproduced."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +139,7 @@ class Difference(Result):
 
 
 def _add_texts(table: Table, texts: Mapping[str, str]) -> Table:
-    """Return the table with the text of each query beside its id, where texts are known."""
+    """Return the table with the text of each query next to its id, where texts are known."""
     if not texts or table.columns[0] != "query":
         return table
     rows = tuple((row[0], texts.get(str(row[0])), *row[1:]) for row in table.rows)

@@ -93,7 +93,7 @@ class Published(Result):
     tried: int
     """The number of combinations of conventions that were tried."""
     reached: int
-    """How many of the neighbours of the published number some combination gives."""
+    """Number of neighbours of the published number that some combination gives."""
     orders: tuple[float, float] | None = None
     """The lowest and highest value over all orders of tied results, if nothing matches and it is known."""
     notes: tuple[Note, ...] = ()

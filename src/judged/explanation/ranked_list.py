@@ -100,17 +100,17 @@ def _rank(run: Run, grades: dict[str, float], protocol: Protocol) -> RankedList:
     given, ready = _to_columns(run), _to_columns(apply_run_conventions(run, protocol))
     scores = dict(zip(given.document.to_pylist(), given.score.tolist(), strict=True))
     count = len(ready.score)
-    one = np.zeros(1, dtype=np.uint8), np.array([0, 1])
+    single_byte = np.zeros(1, dtype=np.uint8), np.array([0, 1])
     queries = np.zeros(max(count, 1), dtype=np.uint8), np.arange(count + 1)
-    index = JudgedIndex(*one, *to_bytes(ready.document), np.array([0, count]))
+    index = JudgedIndex(*single_byte, *to_bytes(ready.document), np.array([0, count]))
     ties = protocol.ties if protocol.ties in RULES else RULES[0]  # `expected` has no order: show one
     single = protocol.precision == "float32" and protocol.order == "score"
-    found = align_columns(index, queries, to_bytes(ready.document), ready.score, ties=ties, single=single)
-    names = ready.document.take(to_arrow(found.row)).to_pylist()
+    aligned = align_columns(index, queries, to_bytes(ready.document), ready.score, ties=ties, single=single)
+    names = ready.document.take(to_arrow(aligned.row)).to_pylist()
     least = 0.0 if protocol.negative == "nonrelevant" else -np.inf
     grade = tuple(None if name not in grades else max(grades[name], least) for name in names)
     score = np.array([scores[name] for name in names], dtype=np.float64)
-    return RankedList(tuple(names), score, found.rank, found.above, found.tied, grade)
+    return RankedList(tuple(names), score, aligned.rank, aligned.above, aligned.tied, grade)
 
 
 def _to_columns(run: Run) -> Columns:

@@ -36,7 +36,7 @@ MAX_QUERIES, MAX_EVIDENCE, MAX_ALIKE = 10, 3, 3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reported(Result):
-    """Another tool's values for every query beside those of judged, and the conventions that explain the differences.
+    """Another tool's values for every query next to those of judged, and the conventions that explain the differences.
 
     >>> import judged
     >>> qrels, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1.0, "x": 1.0}, "q2": {"b": 2.0}}
@@ -53,13 +53,13 @@ class Reported(Result):
     conventions: str
     """The name of the conventions that were asked about."""
     source: str
-    """Where the other values were read from."""
+    """Source of the other values."""
     compared: int
     """The number of queries that have a value on one side at least."""
     best: str
     """The changed conventions under which most queries have the value reported; empty where none has more."""
     agreeing: int
-    """How many have it then."""
+    """Number of queries that have it then."""
     causes: Table
     """A row for each set of conventions that explains a query: how many it explains, and the first of them."""
     queries: Table
@@ -185,7 +185,7 @@ def _nothing_in_common(scores: ReportedScores, grid: _Grid) -> BadInput:
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """The value of every query under every variant, beside the value reported; NaN where there is none."""
+    """The value of every query under every variant, next to the value reported; NaN if undefined."""
 
     ids: list[str]
     variants: Sequence[Variant]
@@ -218,9 +218,9 @@ class _Grid:
     @property
     def differing(self) -> list[int]:
         """The queries whose values differ without a change, the largest difference first."""
-        found = np.flatnonzero(~self.match[0])
-        size = np.nan_to_num(np.abs(self.values[0, found] - self.reported[found]), nan=-1.0)
-        return [int(i) for i in found[np.argsort(-size, kind="stable")]]
+        queries = np.flatnonzero(~self.match[0])
+        size = np.nan_to_num(np.abs(self.values[0, queries] - self.reported[queries]), nan=-1.0)
+        return [int(i) for i in queries[np.argsort(-size, kind="stable")]]
 
     def explain(self, query: int) -> int | None:
         """Return the variant that explains a query: part of the best one if it can be, with the fewest changes."""

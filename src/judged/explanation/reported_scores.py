@@ -18,7 +18,7 @@ from judged.tables.schema import ATTRIBUTES, SCORES
 Rows: TypeAlias = list[tuple[str, str, str]]
 """Query, measure and value, as it is written."""
 SUMMARIES = frozenset({"all", "amean", "mean", "average"})
-"""What tools write in place of a query for the whole run."""
+"""Names that tools write in place of a query for the whole run."""
 WIDE = replace(
     ATTRIBUTES,
     name="scores",
@@ -38,7 +38,7 @@ class ReportedScores:
     source: str
     """The file, as the user wrote it."""
     name: str
-    """What the measure is called there."""
+    """Name of the measure there."""
     values: Mapping[str, float]
     decimals: int
     """The number of decimals that were written."""
@@ -61,11 +61,11 @@ def read_reported(source: object, measure: Measure) -> ReportedScores:
     meanings = {name: _parse(name) for name in names}
     known = [name for name, meaning in meanings.items() if meaning == measure]
     if not known and len(names) == 1 and meanings[names[0]] is None:
-        known = names  # a single column of values, whatever it is called
+        known = names  # a single column of values, under any name
     if not known:
-        found = ", ".join(f"`{name}`" for name in names[:10]) or "none"
+        listed = ", ".join(f"`{name}`" for name in names[:10]) or "none"
         kind = f"measure in {label}"
-        raise UnknownName(kind, str(measure), names, hint=f"it has {found}: choose one with `-m`")
+        raise UnknownName(kind, str(measure), names, hint=f"it has {listed}: choose one with `-m`")
     written = {
         query: text for query, name, text in rows if name == known[0] and query.lower() not in SUMMARIES
     }
@@ -91,10 +91,10 @@ def _read_rows(source: object) -> tuple[Rows, str]:
     if not is_file(source):
         columns = list(getattr(source, "columns", ())) if is_frame(source) else []
         return _read_table(source, columns), "the reported scores"
-    found = open_path(source, SCORES)
-    if not isinstance(found, tuple):
+    opened = open_path(source, SCORES)
+    if not isinstance(opened, tuple):
         return _read_table(source, []), str(source)  # raises: it is a folder or a data set
-    file, written = found
+    file, written = opened
     if written.name in {"csv", "tsv"}:
         header = read_header(file)
         if WIDE.recognises(header) and len(header) > 1:
@@ -136,7 +136,7 @@ def _list(table: Table) -> Rows:
 
 
 def _unpivot(table: Table) -> Rows:
-    """Return the rows of a table that has a column for each measure; cells that are no numbers are left out."""
+    """Return the rows of a table that has a column for each measure; cells that are not numbers are left out."""
     table.problems.raise_if_any()
     queries = table.columns["query"].to_pylist()
     cells = (

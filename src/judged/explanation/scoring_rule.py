@@ -29,7 +29,7 @@ class ScoringRule:
     digits: int | None = None
     """The number of decimals that the tool prints; None for all."""
     caveats: tuple[str, ...] = ()
-    """What the tool does that is not reproduced."""
+    """Behaviour of the tool that is not reproduced."""
 
     @property
     def record(self) -> ProtocolRecord:
@@ -85,12 +85,14 @@ def parse_rule(
 def diff(first: ScoringRule, second: ScoringRule) -> tuple[RuleDifference, ...]:
     """Return every convention in which two rules differ, of the protocol and of the measure."""
     pairs = ((name, getattr(first.protocol, name), getattr(second.protocol, name)) for name in FIELDS)
-    found = [RuleDifference(name, "protocol", ours, theirs) for name, ours, theirs in pairs if ours != theirs]
+    changes = [
+        RuleDifference(name, "protocol", ours, theirs) for name, ours, theirs in pairs if ours != theirs
+    ]
     if first.measure.name != second.measure.name:
-        return (*found, RuleDifference("measure", "measure", first.measure, second.measure))
+        return (*changes, RuleDifference("measure", "measure", first.measure, second.measure))
     here, there = first.measure.parameters, second.measure.parameters
     names = [name for name in first.measure.defaults if here.get(name) != there.get(name)]
-    return (*found, *(RuleDifference(name, "parameter", here.get(name), there.get(name)) for name in names))
+    return (*changes, *(RuleDifference(name, "parameter", here.get(name), there.get(name)) for name in names))
 
 
 def blend(first: ScoringRule, taken: Collection[RuleDifference]) -> tuple[Measure, Protocol]:

@@ -52,7 +52,7 @@ class Variant:
     measure: Measure
     protocol: Protocol
     detail: str = ""
-    """What a profile changes, in words."""
+    """Description of what a profile changes."""
 
     def __str__(self) -> str:
         changed = ", ".join(map(str, self.changes)) or "nothing"
@@ -111,6 +111,7 @@ class Trials:
                 alone = (i for i, variant in enumerate(self.variants) if len(variant.changes) == 1)
                 useful = {self.variants[i].changes[0] for i in alone if matters(i)}
                 axes = [kept for axis in axes if (kept := [change for change in axis if change in useful])]
+            # a profile changes several conventions, and is one guess nevertheless
             profiles = list_profiles(rule, measure) if count == 1 else ()
             self.add([*list_variants(rule, axes, count), *profiles])
             if reached():

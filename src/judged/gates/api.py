@@ -38,11 +38,11 @@ from judged.tables.inputs import RunLike, TruthLike
 from judged.tables.scores import Scores
 
 SHOWN = 5
-"""How many of the most hurt and most helped queries are kept."""
+"""Maximum number of most hurt and most helped queries that are kept."""
 
 
 class GateSettings(TypedDict, total=False):
-    """The arguments of `gate` beside the inputs, the measures, `min_delta` and `alpha`."""
+    """The arguments of `gate` other than the inputs, the measures, `min_delta` and `alpha`."""
 
     test: OneSidedTest
     protocol: Protocol | Profile | str
@@ -183,14 +183,14 @@ def _read_baseline(
     saved: Sequence[System] | None = None
     if isinstance(baseline, Evaluation | Scores):
         scored = [baseline] if pair is None else pair([cast("Evaluation", baseline)])[0]
-        saved = [replace(to_system(found), saved=True, notes=()) for found in scored]
+        saved = [replace(to_system(evaluation), saved=True, notes=()) for evaluation in scored]
     elif isinstance(baseline, str | os.PathLike) and str(baseline) != "-" and Path(baseline).is_file():
         saved = read_scores(Path(baseline))
     if saved is not None:
         chosen = _choose_run(saved, str(baseline), run)
         return replace(chosen, name=_set_apart(name or chosen.name, ours.name))
     if run is not None:
-        msg = f"`{run}` is to be the run among stored scores, and the baseline is a run itself"
+        msg = f"`{run}` names a run among stored scores, but the baseline is itself a run"
         raise BadProtocol(msg, hint="leave `--baseline-run` out")
     if scoring is None:
         msg = "the baseline is a run, and there are no judgments to score it with"

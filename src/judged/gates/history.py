@@ -21,7 +21,7 @@ from judged.problem import Problem
 from judged.store.log import Log
 
 START = b'{"time":"'
-"""How every line begins: one that does not is of another file."""
+"""Prefix of every line: a line without it is of another file."""
 
 
 class Look(msgspec.Struct, frozen=True):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LOST = 3
-"""How many of the queries that lost most are shown."""
+"""Maximum number of queries shown of those that lost most."""
 _ORDER: tuple[Verdict, ...] = ("pass", "inconclusive", "fail")
 
 
@@ -104,7 +104,7 @@ class MeasureGate:
     in_neither: tuple[str, ...] = ()
     """Queries that neither has a value for that counts in the mean."""
     unit: str = "query"
-    """What runs are compared on: queries, or tasks."""
+    """Plural noun of the units that runs are compared on: queries, or tasks."""
 
     @property
     def verdict(self) -> Verdict:
@@ -293,7 +293,7 @@ class GateSummary(Result):
 
     @property
     def provenance(self) -> Provenance:  # type: ignore[override]
-        """How the numbers were made: protocols and inputs of all gates, each once."""
+        """Provenance of the numbers: protocols and inputs of all gates, each once."""
         # by their text: a record holds a mapping, and has no hash
         records = {record.text: record for gate in self.gates for record in gate.provenance.protocols}
         inputs = dict.fromkeys(file for gate in self.gates for file in gate.provenance.inputs)
@@ -397,7 +397,7 @@ def _lost_table(reports: Sequence[GateReport], texts: Mapping[str, str], *, seve
     """Return the queries that lost most in each measure that does not pass, with their texts where these are known."""
     rows: list[tuple[Value, ...]] = []
     for report in reports:
-        for result in (each for each in report.results if each.verdict != "pass"):
+        for result in (gate for gate in report.results if gate.verdict != "pass"):
             first = (shorten(report.name), result.measure) if several else (result.measure,)
             for query, difference in result.hurt[:LOST]:
                 text = (texts.get(query),) if texts else ()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from judged.gates.result import GateReport, MeasureGate
 
 LONGEST = 60
-"""How many characters of an id or a name are shown."""
+"""Maximum number of characters shown of an id or a name."""
 _OUTCOMES = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive"}
 
 

@@ -21,14 +21,14 @@ HEADER = ("query-id", "corpus-id", "score")
 
 def find_split(folder: Path) -> tuple[Path, tuple[str, ...]]:
     """Return the judgments of a data set's folder (the test split, else dev, else train), and notes."""
-    found = [split for split in SPLITS if (folder / "qrels" / f"{split}.tsv").is_file()]
-    if not found:
+    splits = [split for split in SPLITS if (folder / "qrels" / f"{split}.tsv").is_file()]
+    if not splits:
         msg = f"{folder} is a folder without qrels/test.tsv, expected a file or the folder of a BEIR data set"
         raise Unreadable(msg, hint=_list_files(folder))
     notes: tuple[str, ...] = ()
-    if len(found) > 1 or found[0] != "test":
-        notes = (f"of {folder.name}, the split {found[0]} was taken; there: {', '.join(found)}",)
-    return folder / "qrels" / f"{found[0]}.tsv", notes
+    if len(splits) > 1 or splits[0] != "test":
+        notes = (f"of {folder.name}, the split {splits[0]} was taken; there: {', '.join(splits)}",)
+    return folder / "qrels" / f"{splits[0]}.tsv", notes
 
 
 def _write(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
@@ -55,7 +55,7 @@ def _kind(file: File) -> Kind:  # noqa: ARG001 - one seam for all formats
 
 def _list_files(folder: Path) -> str | None:
     try:
-        names = sorted(found.name for found in folder.iterdir() if found.is_file())
+        names = sorted(file.name for file in folder.iterdir() if file.is_file())
     except OSError:
         return None
     return f"files in it: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}" if names else None

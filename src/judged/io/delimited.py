@@ -21,7 +21,7 @@ from judged.tables.columns import Column
 from judged.tables.schema import Schema
 
 DELIMITERS = ",\t;"
-"""What may separate values; the header decides."""
+"""Delimiters of values; the header decides."""
 
 
 @dataclass(frozen=True)

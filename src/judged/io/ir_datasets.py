@@ -18,11 +18,11 @@ def find_folder_or_dataset(source: str) -> object:
     """Return the folder or the data set that a text names; None if it names a file."""
     identity = next((source.removeprefix(prefix) for prefix in PREFIXES if source.startswith(prefix)), None)
     if identity is not None:
-        found = _load(identity)
-        if found is None:
+        dataset = _load(identity)
+        if dataset is None:
             msg = f"ir_datasets has no data set `{identity}`"
             raise Unreadable(msg, hint="`ir_datasets list` prints the ids that it has")
-        return found
+        return dataset
     try:
         if Path(source).is_dir():
             return Path(source)

@@ -17,7 +17,7 @@ from judged.tables.schema import JUDGMENTS, RUN, Schema
 
 MTEB = "mteb_model_meta"
 _BROKEN = (ValueError, RecursionError)
-"""What text that is not JSON raises."""
+"""Exceptions that text which is not JSON raises."""
 
 
 def _read_json(file: File, schema: Schema) -> RawTable | Mapping[str, object]:
@@ -35,7 +35,7 @@ def _decode(file: File, schema: Schema) -> list[object] | Mapping[str, object]:
     try:
         value = msgspec.json.decode(bytes(read_text(file)))
     except _BROKEN as error:
-        msg = f"{file.label} is no JSON: {_reason(error)}"
+        msg = f"{file.label} is not valid JSON: {_reason(error)}"
         raise Unreadable(msg) from None
     if isinstance(value, Mapping):
         return [value] if is_record(value, schema) else _open_envelope(value, file.label)
@@ -93,7 +93,7 @@ def _read_jsonl(file: File, schema: Schema) -> RawTable:
 
 
 def read_lines(file: File) -> tuple[list[object], Problems]:
-    """Return the value of every line that is not blank; lines that are no JSON become problems."""
+    """Return the value of every line that is not blank; lines that are not valid JSON become problems."""
     import msgspec
 
     lines = bytes(read_text(file)).split(b"\n")
@@ -110,7 +110,7 @@ def read_lines(file: File) -> tuple[list[object], Problems]:
             values.append(decode(lines[number - 1]))
             sound.append(number)
         except _BROKEN as error:
-            problems.add_line("malformed-line", number, f"is no JSON: {_reason(error)}")
+            problems.add_line("malformed-line", number, f"is not valid JSON: {_reason(error)}")
     filled[:] = sound
     return values, problems
 

@@ -32,7 +32,7 @@ BOM = b"\xef\xbb\xbf"
 LARGE = 1 << 30
 """Bytes from which a file is streamed rather than read at once."""
 CHUNK = 1 << 18
-"""How many bytes of a stream are decompressed at a time."""
+"""Number of bytes of a stream that are decompressed at a time."""
 KNOWN = {
     *(".trec", ".run", ".runs", ".res", ".results", ".qrels", ".qrel", ".txt", ".tsv", ".csv"),
     *(".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"),
@@ -40,7 +40,7 @@ KNOWN = {
 """Extensions that name a file's format and are not part of its name."""
 
 ALIKE = 0.75
-"""How alike a file's name must be to that of a missing one to be suggested, from 0 to 1."""
+"""Similarity threshold, from 0 to 1, for suggesting a file in place of a missing one."""
 
 _NUMBER = re.compile(rb"[+-]?+(?:(?:\d++\.?+\d*+|\.\d++)(?:e[+-]?+\d++)?+|inf(?:inity)?+|nan)", re.IGNORECASE)
 
@@ -225,6 +225,7 @@ def open_file(path: str | Path) -> File:
     place = Path(path)
     name, extension, _ = split_name(place)
     content = read_bytes(path) if is_remote(path) else _open_content(place)
+    # by its first bytes: the extension may be missing or wrong
     if _recognise(bytes(content[:8])) is not None:
         content = decompress(load(content), label=str(path))
     return File(content, str(path), name, extension)
@@ -263,6 +264,7 @@ def locate_text(file: File, *, quoted: bool = False) -> Buffer | DiskFile:
     A file with a zero byte is not text; in a format that has quotes (`quoted`) only the first line counts.
     """
     head = file.head()
+    # before zero bytes, of which UTF-16 is full
     if _is_utf16(head):
         msg = f"{file.label} is UTF-16 text, expected UTF-8"
         raise Unreadable(msg, hint="convert it: `iconv -f UTF-16 -t UTF-8 FILE`")
@@ -286,6 +288,7 @@ def is_number_text(text: bytes) -> bool:
 
 def _is_utf16(head: bytes) -> bool:
     marked = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    # without a mark, ASCII in UTF-16 is known by its zeros in every other byte
     every_other = len(head) >= 4 and (
         head[1:8:2].count(0) == len(head[1:8:2]) or head[:8:2].strip(b"\0") == b""
     )
@@ -331,10 +334,10 @@ def _suggest(path: Path) -> str | None:
     if "\n" in str(path):
         return "to give the content of a file rather than its path, give bytes"
     try:
-        beside = [found.name for found in path.parent.iterdir()]
+        siblings = [file.name for file in path.parent.iterdir()]
     except OSError:
         return None
-    close = get_close_matches(path.name, beside, n=1, cutoff=ALIKE)
+    close = get_close_matches(path.name, siblings, n=1, cutoff=ALIKE)
     return f"did you mean `{path.with_name(close[0])}`?" if close else None
 
 

@@ -34,7 +34,7 @@ def _read_parquet(file: File, schema: Schema) -> RawTable:
         _check_unfolded(file, opened, wanted)
         table = opened.read(columns=wanted)
         table.validate(full=True)  # texts that are not UTF-8 among others
-    except Unreadable:
+    except Unreadable:  # an OSError that already says what is wrong
         raise
     except _BROKEN as error:
         raise _damaged(file, "Parquet", error) from error
@@ -95,6 +95,7 @@ def _check_buffers(file: File) -> None:
     for magic in _FRAMES:
         at = data.find(magic)
         while at >= 0:
+            # buffers begin at multiples of eight bytes; elsewhere these bytes are chance
             if at % 8 == 0:
                 total += max(int.from_bytes(data[max(at - 8, 0) : at], "little", signed=True), 0)
             at = data.find(magic, at + 1)

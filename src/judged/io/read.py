@@ -171,7 +171,7 @@ def read_labels(source: LabelsLike, *, name: str | None = None) -> Labels:
 
 
 def _to_gain(text: str) -> int | str:
-    """Return a gain that a person wrote; what is no whole number stays, and is refused with its row."""
+    """Return a gain that a person wrote; anything but a whole number stays, and is refused with its row."""
     return int(text) if text.strip().isdecimal() and len(text) <= MOST_DIGITS else text
 
 
@@ -288,7 +288,7 @@ def _check_labels(table: Table) -> Labels:
 def _open_file(source: object, schema: Schema) -> tuple[File, Format]:
     opened = open_path(source, schema)
     if not _is_opened(opened):
-        msg = f"{source} is no file, expected one that holds {schema.name}"
+        msg = f"{source} is not a file; expected a file of {schema.name}"
         raise Unreadable(msg)
     file, written = opened
     return file, written

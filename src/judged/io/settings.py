@@ -38,23 +38,23 @@ def parse_yaml(content: bytes, source: object) -> Any:
     """
     import yaml
 
-    place, what = str(source), ""
+    place, problem = str(source), ""
     try:
         value = yaml.load(content.decode("utf-8-sig"), _make_loader())  # noqa: S506 - a safe loader
         if _count_values(value, {}) <= MOST_VALUES:
             return value
-        what = f"its aliases unfold to more than {MOST_VALUES:,} values"
+        problem = f"its aliases unfold to more than {MOST_VALUES:,} values"
     except yaml.MarkedYAMLError as error:
         place += f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        what = error.problem or str(error)
+        problem = error.problem or str(error)
     except RecursionError:
-        what = "it is nested too deeply"
+        problem = "it is nested too deeply"
     except (
         yaml.YAMLError,
         ValueError,
     ) as error:  # an impossible date, a number of thousands of digits, no UTF-8
-        what = " ".join(str(error).split())
-    msg = f"{place}: {what}"
+        problem = " ".join(str(error).split())
+    msg = f"{place}: {problem}"
     raise BadProtocol(msg, hint="the file must be YAML, in UTF-8")
 
 
@@ -85,8 +85,8 @@ def _refuse_repeated_keys(node: Any) -> None:
     for key, _ in node.value:
         name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else key
         if name in seen:
-            what = f"the key `{key.value}` appears twice"
-            raise yaml.MarkedYAMLError(problem=what, problem_mark=key.start_mark)
+            problem = f"the key `{key.value}` appears twice"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
         seen.add(name)
 
 
@@ -113,15 +113,16 @@ def convert_settings(content: Any, kind: type[T], source: object, *, hint: str |
     judged.errors.BadProtocol: server.yaml: `sizes[1]`: expected `int`, got `str`
     """
     try:
+        # first, because its error suggests the name that was meant
         check_names(content, kind, source)
         return msgspec.convert(content, kind)
     except UnknownName as error:
         error.hint = hint or error.hint
         raise
     except msgspec.ValidationError as error:
-        what, _, place = str(error).partition(" - at ")
+        message, _, place = str(error).partition(" - at ")
         key = place.strip("`").removeprefix("$").removeprefix(".") or "the file"
-        msg = f"{source}: `{key}`: {what[:1].lower()}{what[1:]}"
+        msg = f"{source}: `{key}`: {message[:1].lower()}{message[1:]}"
         raise BadProtocol(msg, hint=hint) from None
 
 
@@ -135,36 +136,36 @@ def _find_unknown(content: Any, kind: inspect.Type, place: str, source: object) 
     """Yield an error for every name that is not declared."""
     options = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
     if isinstance(content, Mapping):
-        structs = [one for one in options if isinstance(one, inspect.StructType)]
+        structs = [option for option in options if isinstance(option, inspect.StructType)]
         yield from _find_unknown_keys(content, structs, place, source)
     elif isinstance(content, list | tuple):
-        for one in options:
-            if isinstance(one, inspect.ListType | inspect.VarTupleType):
+        for option in options:
+            if isinstance(option, inspect.ListType | inspect.VarTupleType):
                 for number, item in enumerate(content):
                     yield from _find_unknown(
-                        item, one.item_type, f"{place.removesuffix('.')}[{number}].", source
+                        item, option.item_type, f"{place.removesuffix('.')}[{number}].", source
                     )
 
 
 def _find_unknown_keys(
     content: Mapping[Any, Any], structs: list[inspect.StructType], place: str, source: object
 ) -> Iterator[UnknownName]:
-    tags = {one.tag: one for one in structs if one.tag_field is not None}
+    tags = {struct.tag: struct for struct in structs if struct.tag_field is not None}
     if tags:
         field = str(structs[0].tag_field)
         tag = content.get(field)
         if not isinstance(tag, str):
             return  # `convert` has the better message
         if tag not in tags:
-            yield UnknownName(f"`{place}{field}` of {source}", str(tag), [str(one) for one in tags])
+            yield UnknownName(f"`{place}{field}` of {source}", str(tag), [str(known) for known in tags])
             return
         structs = [tags[tag]]
-    for one in structs[:1]:
-        fields = {found.encode_name: found.type for found in one.fields}
+    for struct in structs[:1]:
+        fields = {member.encode_name: member.type for member in struct.fields}
         for key, value in content.items():
             if key in fields:
                 yield from _find_unknown(value, fields[key], f"{place}{key}.", source)
-            elif key != one.tag_field:
+            elif key != struct.tag_field:
                 yield UnknownName(
                     f"setting of {source}", f"{place}{key}", [f"{place}{name}" for name in fields]
                 )

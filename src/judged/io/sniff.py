@@ -20,7 +20,7 @@ Kind: TypeAlias = Literal["judgments", "run"]
 
 @dataclass(frozen=True)
 class Writing:
-    """What is written: the kind of table, its name for messages, and the tag that TREC runs carry."""
+    """Table to be written: its schema, its name for messages, and the tag that TREC runs carry."""
 
     schema: Schema
     name: str

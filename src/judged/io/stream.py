@@ -30,7 +30,7 @@ from judged.tables.run import Run
 from judged.tables.schema import RUN, RUNS
 
 BLOCK_BYTES, BLOCK_ROWS = 1 << 25, 1 << 19
-"""How much of a text or a table is held at a time; a single query may be larger."""
+"""Block size in which a text or a table is read; a single query may be larger."""
 BATCH_ROWS = 1 << 16
 HEAD = 1 << 16
 
@@ -40,7 +40,7 @@ Block: TypeAlias = tuple[str | None, Callable[[], Run]]
 
 @dataclass
 class Places:
-    """Where the rows of a stream are: they are numbered through all its files."""
+    """Places of the rows of a stream, which are numbered through all its files."""
 
     lines: bool = False
     """Whether rows are lines of text."""
@@ -68,11 +68,11 @@ class RunStream:
 
     name: str
     label: str
-    """What errors call it."""
+    """Name in error messages."""
     notes: tuple[str, ...] = ()
     places: Places = field(default_factory=Places)
     share: float = 0.0
-    """How much of it has been read."""
+    """Fraction read so far."""
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of whole queries."""
@@ -114,6 +114,7 @@ class TextStream(RunStream):
                     self.share = (done + raw.count) / max(total, 1)
                     yield File(data, stored.label, self.name), data, before
                     before += int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")))
+            # one more: the last line need not end with a line feed
             done, first = done + stored.size, first + before + 1
 
 
@@ -133,6 +134,7 @@ class TableStream(RunStream):
         match = RUNS.match(self.dataset.schema.names, subject=self.label)
         self.notes = match.notes
         names, row, total = match.first(), 0, max(self.dataset.count_rows(), 1)
+        # Arrow's default reads 16 batches ahead, and holds a million rows
         how = {"schema": self.dataset.schema, "batch_size": BATCH_ROWS, "batch_readahead": 2}
         for fragment in self.dataset.get_fragments():
             self.places.begin(getattr(fragment, "path", self.label), row)
@@ -162,11 +164,11 @@ def open_run_stream(source: Any, *, wanted: bool = False) -> RunStream | None:
     if head[:4] in opened:
         return TableStream(name, str(source), dataset=opened[head[:4]]())
     lines = head[: head.rfind(b"\n") + 1] or head
-    found = detect(File(lines, files[0].label, name, split_name(Path(files[0].path))[1]), RUN)
-    if found.name == "trec":
+    detected = detect(File(lines, files[0].label, name, split_name(Path(files[0].path))[1]), RUN)
+    if detected.name == "trec":
         return TextStream(name, str(source), places=Places(lines=True), files=files)
     if wanted or len(files) > 1:
-        msg = f"{source} is {found.title}, which is not read as a stream"
+        msg = f"{source} is {detected.title}, which is not read as a stream"
         raise Unreadable(msg, hint="Parquet, Arrow and TREC text are; `judged convert` writes Parquet")
     return None
 
@@ -226,6 +228,7 @@ def cut_blocks(tables: Iterable[pa.Table], size: int) -> Iterator[tuple[str | No
                     yield system, whole.slice(0, cut)
                 held[system] = [whole.slice(cut).combine_chunks()]  # lets go of the rows before
             count = sum(len(parts[0]) for parts in held.values())
+            # from what is held: a query larger than a block is not joined again for every batch
             limit = count + size
     for system, parts in held.items():
         yield system, pa.concat_tables(parts)
@@ -289,11 +292,11 @@ def _find_last_lines(text: bytes) -> int:
     query, first = None, end
     while end > 0:
         begin = text.rfind(b"\n", 0, end - 1) + 1
-        found = text[begin : min(end, begin + HEAD)].split(None, 1)[:1]
-        if found and not found[0].startswith(b"#"):
-            if query is not None and found[0] != query:
+        tokens = text[begin : min(end, begin + HEAD)].split(None, 1)[:1]
+        if tokens and not tokens[0].startswith(b"#"):
+            if query is not None and tokens[0] != query:
                 return first
-            query, first = found[0], begin
+            query, first = tokens[0], begin
         end = begin
     return 0
 

@@ -32,14 +32,14 @@ class RawTable:
 
     columns: dict[str, Column]
     problems: Problems
-    """What is wrong so far, and where each row is."""
+    """Problems so far, and the place of each row."""
     notes: tuple[str, ...] = ()
     text: bool = False
     """Whether values are cells of text: grades are parsed, and empty cells are missing."""
     others: dict[str, Column] = field(default_factory=dict)
     """Columns that are not fields of the schema, if it keeps them."""
     metadata: Mapping[str, str] = field(default_factory=dict)
-    """What a Parquet or Arrow file says about itself."""
+    """Metadata of a Parquet or Arrow file."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Table:
     others: Mapping[str, list[object]] = field(default_factory=dict)
     """Columns that are not fields of the schema, if it keeps them."""
     metadata: Mapping[str, str] = field(default_factory=dict)
-    """What a Parquet or Arrow file says about itself."""
+    """Metadata of a Parquet or Arrow file."""
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -77,11 +77,11 @@ def read_table(
     ([0.25], 0)
     """
     if is_file(source):
-        found = open_path(source, schema, format)
-        if not isinstance(found, tuple):
+        opened = open_path(source, schema, format)
+        if not isinstance(opened, tuple):
             msg = f"{source} is a folder or a data set, expected a file that holds {schema.name}"
             raise Unreadable(msg)
-        file, written = found
+        file, written = opened
         raw, subject = read_file(file, written, schema), file.label
         name = name or file.name
     else:
@@ -100,9 +100,9 @@ def open_path(source: Any, schema: Schema, format: str | None = None) -> tuple[F
         file = open_bytes(source, label="bytes", name="")
     elif isinstance(source, (str, os.PathLike)):
         place = os.fsdecode(source)
-        found = ir_datasets.find_folder_or_dataset(place)
-        if found is not None:
-            return found
+        collection = ir_datasets.find_folder_or_dataset(place)
+        if collection is not None:
+            return collection
         file = open_file(place)
     else:
         file = open_stream(source)
@@ -112,7 +112,7 @@ def open_path(source: Any, schema: Schema, format: str | None = None) -> tuple[F
 def read_file(file: File, written: Format, schema: Schema) -> RawTable | Mapping[str, Any]:
     """Return the columns or nested objects of a file."""
     if not written.holds(schema):
-        msg = f"{file.label} is to be read as {written.title}, which holds no {schema.name}"
+        msg = f"{file.label} cannot be read as {written.title}, which holds no {schema.name}"
         raise Unreadable(msg)
     return written.read(file, schema)
 
@@ -137,25 +137,25 @@ def read_raw(source: object, schema: Schema, *, name: str) -> RawTable | Mapping
 def check(raw: RawTable, schema: Schema, *, name: str) -> Table:
     """Return checked columns; what is wrong with a value is added to the problems of the raw table."""
     columns = {}
-    for found in schema.fields:
-        if found.name not in raw.columns:
+    for item in schema.fields:
+        if item.name not in raw.columns:
             continue
-        column, problems = raw.columns[found.name], raw.problems
-        if raw.text and not found.required and found.kind != "number":
+        column, problems = raw.columns[item.name], raw.problems
+        if raw.text and not item.required and item.kind != "number":
             column = _drop_empty(column)
-        if found.kind == "number":
-            columns[found.name] = as_numbers(column, name=found.name, problems=problems)
-        elif found.kind == "value":
-            columns[found.name] = as_values(column, name=found.name, problems=problems)
-        elif found.kind == "grade":
-            columns[found.name] = as_whole_numbers(
-                column, name=found.name, problems=problems, within=GRADES, text=raw.text
+        if item.kind == "number":
+            columns[item.name] = as_numbers(column, name=item.name, problems=problems)
+        elif item.kind == "value":
+            columns[item.name] = as_values(column, name=item.name, problems=problems)
+        elif item.kind == "grade":
+            columns[item.name] = as_whole_numbers(
+                column, name=item.name, problems=problems, within=GRADES, text=raw.text
             )
-        elif found.kind == "text":
-            columns[found.name] = as_texts(column, name=found.name, problems=problems)
+        elif item.kind == "text":
+            columns[item.name] = as_texts(column, name=item.name, problems=problems)
         else:
-            columns[found.name], _ = as_ids(
-                column, name=found.name, problems=problems, nullable=not found.required
+            columns[item.name], _ = as_ids(
+                column, name=item.name, problems=problems, nullable=not item.required
             )
     others = {other: _to_list(column) for other, column in raw.others.items()}
     return Table(name, columns, raw.problems, raw.notes, others, raw.metadata)
@@ -224,6 +224,7 @@ def from_records(records: Sequence[object], schema: Schema, problems: Problems) 
         problems.line = lambda row: line(owner[row])
     if not rows:
         return RawTable({field.name: [] for field in schema.fields if field.required}, problems)
+    # elsewhere the first row names the columns: a run has millions of rows
     every = rows if schema.merge or schema.open else rows[:1]
     keys = list(dict.fromkeys(key for row in every for key in row if isinstance(key, str)))
     match = schema.match(keys, subject=problems.subject)
@@ -311,7 +312,7 @@ def _field_names(item: object) -> list[str] | None:
     if isinstance(item, tuple) and hasattr(item, "_fields"):
         return list(item._fields)
     if dataclasses.is_dataclass(item):
-        return [found.name for found in dataclasses.fields(item)]
+        return [member.name for member in dataclasses.fields(item)]
     return list(item.__struct_fields__) if hasattr(item, "__struct_fields__") else None
 
 

@@ -72,11 +72,11 @@ def find_texts(source: TextSource, name: str) -> TextSource:
     """Return the file of that name, such as `queries` or `corpus`, if the source is a BEIR folder; else the source."""
     if not isinstance(source, str | PathLike) or not Path(source).is_dir():
         return source
-    found = sorted(Path(source).glob(f"{name}.jsonl*"))
-    if not found:
+    files = sorted(Path(source).glob(f"{name}.jsonl*"))
+    if not files:
         msg = f"{source} has no `{name}.jsonl`"
         raise Unreadable(msg, hint="name the file itself, or a folder in the layout of BEIR")
-    return found[0]
+    return files[0]
 
 
 def _to_text(value: object) -> Text:
@@ -167,7 +167,7 @@ def _read_json(lines: Iterable[tuple[int, str]], problems: Problems) -> Iterator
         try:
             row = decode(line)
         except (msgspec.DecodeError, RecursionError) as error:
-            problems.add_line("malformed-line", number, f"is no JSON: {error}")
+            problems.add_line("malformed-line", number, f"is not valid JSON: {error}")
             continue
         if isinstance(row, dict):
             yield number, {key.lower(): value for key, value in row.items()}

@@ -45,7 +45,7 @@ _SPACE = re.compile(r"[\t\n\x0b\x0c\r \x00]")
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the fields of a schema are in a line."""
+    """Columns of the fields of a schema in a line."""
 
     columns: int
     ids: tuple[tuple[str, int], ...]
@@ -68,8 +68,8 @@ def read(file: File, schema: Schema) -> RawTable:
     data = read_line_text(file)
     if max(schema.lines) < _RUN.columns:
         refuse_run(bytes(data[:HEAD]), file.label)
-    found = len(_split_first_line(data))
-    width = found if found in schema.lines else max(schema.lines)
+    count = len(_split_first_line(data))
+    width = count if count in schema.lines else max(schema.lines)
     lines = read_lines(data, Layout.of(schema, width))
     problems = Problems(file.label, line=lines.line)
     columns = lines.check(problems)
@@ -179,11 +179,11 @@ def _parse_run(lines: Buffer | DiskFile, file: File, *, before: int = 0) -> pa.T
         _check_run(columns, problems)
         if not len(problems):  # else read again below, with lines to name
             return pa.table(columns)
-    found = read_lines(data, _RUN, before=before)
-    problems = Problems(file.label, line=found.line)
-    columns = found.check(problems)
+    parsed = read_lines(data, _RUN, before=before)
+    problems = Problems(file.label, line=parsed.line)
+    columns = parsed.check(problems)
     _check_run(columns, problems)
-    problems.raise_if_any(hint=_hint(found))
+    problems.raise_if_any(hint=_hint(parsed))
     return pa.table(columns)
 
 
@@ -220,6 +220,7 @@ def _are_distinct(query: pa.Array, document: pa.Array) -> bool:
         return True
     queries, documents = (Strings.from_offsets(*to_bytes(column)) for column in (query, document))
     with np.errstate(over="ignore"):
+        # an odd factor, so that a query and a document of the same id do not cancel out
         keys = np.sort(queries.hashes * np.uint64(0x9E3779B97F4A7C15) ^ documents.hashes)
     return bool((keys[1:] != keys[:-1]).all())
 
@@ -283,7 +284,7 @@ def read_regular(data: Buffer, layout: Layout) -> dict[str, Any] | None:
         return None
     texts = {at: one_array(table[at]) for at in names if at != str(place)}
     if any((np.diff(to_bytes(column)[1]) == 0).any() for column in texts.values()):
-        return None  # beside a doubled delimiter
+        return None  # next to a doubled delimiter
     columns = {id_: texts[str(at)] for id_, at in layout.ids}
     text, cuts = to_bytes(columns[layout.ids[0][0]])
     if (text[cuts[:-1]] == ord("#")).any():
@@ -310,17 +311,17 @@ class Lines:
     """The ids of every row, as large binaries, in the order of the layout."""
     number: Floats
     sound: NDArray[np.bool_]
-    """Which numbers are numbers."""
+    """Mask of the cells that are numbers."""
     begin: Ints
-    """Where the line of each row begins, in bytes."""
+    """Byte offset of the line of each row."""
     short: Ints
-    """Where each line with too few columns begins."""
+    """Byte offset of each line with too few columns."""
     counts: Ints
-    """How many columns it has."""
+    """Number of its columns."""
     wide: int
-    """How many lines have more columns than the layout."""
+    """Number of lines with more columns than the layout."""
     before: int = 0
-    """How many lines of the file come before the text."""
+    """Number of lines of the file before the text."""
 
     def check(self, problems: Problems) -> dict[str, Any]:
         """Return the columns by field; everything that is wrong becomes a problem with its line."""

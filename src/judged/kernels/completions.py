@@ -67,8 +67,8 @@ class UnjudgedResults:
     def _view(self, rows: Floats, listed: Floats) -> Ranking:
         many, results = len(rows), self.visible
         near = self.unjudged[self.unjudged < results]
-        found = np.tile(self.grade[:results], (many, 1))
-        found[:, near] = rows[:, : len(near)]
+        grades = np.tile(self.grade[:results], (many, 1))
+        grades[:, near] = rows[:, : len(near)]
         known = np.tile(self.best, (many, 1))
         every = np.concatenate([known, listed], axis=1)
         fresh = int(max(self.target.max(initial=0), self.best_target.max(initial=0))) + 1
@@ -83,7 +83,7 @@ class UnjudgedResults:
         return replace(
             self.ranking,
             rank=np.tile(np.arange(1, results + 1), many),
-            grade=found.ravel(),
+            grade=grades.ravel(),
             offset=np.arange(many + 1) * results,
             retrieved=np.full(many, len(self.grade)),
             best=np.take_along_axis(every, order, axis=1).ravel(),

@@ -31,7 +31,7 @@ INTENTS_HINT = (
 def require_intents(ranking: Ranking) -> Intents:
     """Return the judgments by intent; raise `BadMeasure` if there are none."""
     if ranking.intents is None:
-        msg = "the judgments say nothing of intents, which the measure needs"
+        msg = "the judgments have no intents, which the measure needs"
         raise BadMeasure(msg, hint=INTENTS_HINT)
     return ranking.intents
 
@@ -85,9 +85,9 @@ def split_by_intent(ranking: Ranking) -> Ranking:
 
 def _apart(ranking: Ranking, intents: Intents) -> Ranking:
     row, place = intents.rows(ranking.document)
-    found = np.argsort(intents.intent[row], kind="stable")
+    order = np.argsort(intents.intent[row], kind="stable")  # keeps the ranks within an intent
     best = np.lexsort((-intents.grade, intents.intent))
-    row, place = row[found], place[found]
+    row, place = row[order], place[order]
     return Ranking(
         rank=ranking.rank[place],
         grade=intents.grade[row],

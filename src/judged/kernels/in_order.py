@@ -56,12 +56,12 @@ class InOrder:
 
     @cached_property
     def after_first(self) -> Ints:
-        """How many results there are down to the last of the first n unjudged ones."""
+        """Number of results down to the last of the first n unjudged ones."""
         return np.concatenate(([0], self.hole.unjudged[: self.near] + 1))
 
     @cached_property
     def before_last(self) -> Ints:
-        """How many results there are above the first of the last n unjudged ones."""
+        """Number of results above the first of the last n unjudged ones."""
         return np.append(self.hole.unjudged[: self.near], self.visible)[::-1]
 
     @cached_property
@@ -122,12 +122,12 @@ def precision_odds_in_order(view: InOrder, *, rel: float) -> tuple[Floats, Float
 
 def r_precision_in_order(view: InOrder, *, rel: float, multiple: float) -> tuple[Floats, Floats]:
     """Return the values of R-precision."""
-    found = np.concatenate(([0], np.cumsum(view.known(rel))))
+    counts = np.concatenate(([0], np.cumsum(view.known(rel))))
     cutoff = np.floor(multiple * (view.relevant(rel) + view.count) + 0.9)
     deep = np.minimum(cutoff, view.visible).astype(np.int64)
     above = np.searchsorted(view.hole.unjudged, deep)
-    first = found[deep] + np.minimum(above, view.count)
-    last = found[deep] + np.maximum(above - (view.near - view.count), 0)
+    first = counts[deep] + np.minimum(above, view.count)
+    last = counts[deep] + np.maximum(above - (view.near - view.count), 0)
     return divide(first, cutoff), divide(last, cutoff)
 
 
@@ -190,11 +190,11 @@ def _discounted_ratios(
     view: InOrder, discount: Floats, cutoff: int | None, gain: Gain, gains: Gains | None
 ) -> tuple[Floats, Floats]:
     top = float(grade_gains(np.array([view.top]), gain, gains)[0])
-    found = grade_gains(view.hole.grade[: view.visible], gain, gains)
-    found[view.unjudged] = 0.0
+    values = grade_gains(view.hole.grade[: view.visible], gain, gains)
+    values[view.unjudged] = 0.0
     weight = np.where(view.ideal_ranks <= (np.inf if cutoff is None else cutoff), 1.0 / discount, 0.0)
     own = weight[view.hole.unjudged[: view.near]]
-    gained = float((found * weight[: view.visible]).sum())
+    gained = float((values * weight[: view.visible]).sum())
     first, last = (gained + top * _sum_down_to(order) for order in (own, own[::-1]))
     ideal = _ideal_gains(view, top, np.maximum(grade_gains(view.hole.best, gain, gains), 0.0), weight)
     return divide(first, ideal[view.count]), divide(last, ideal[view.count + view.far])

@@ -62,7 +62,7 @@ class PreferencePairs:
     offset: Ints
     """Group `g` owns entries `offset[g]` to `offset[g + 1]`."""
     partial: Flags
-    """Which groups are stated in several sub-groups, and so order their documents only in part."""
+    """Mask of groups that are stated in several sub-groups, and so order their documents only in part."""
     better: Ints
     worse: Ints
     """The entries of the preferred document and of the other, for every preference."""
@@ -79,7 +79,7 @@ class PreferenceView:
     """The place of every entry's document among all: by query, in the order of the ranking, then those that were
     not retrieved, in the order of their ids."""
     found: Flags
-    """Which entries' documents were retrieved."""
+    """Mask of the entries whose documents were retrieved."""
     query_offset: Ints
     """Query `q` owns groups `query_offset[q]` to `query_offset[q + 1]`."""
     ranking: Ranking
@@ -106,7 +106,7 @@ class PreferenceView:
 
     @property
     def retrieved(self) -> Ints:
-        """How many of a preference's two documents were retrieved: 0, 1 or 2."""
+        """Number of a preference's two documents that were retrieved: 0, 1 or 2."""
         return self.cached(("retrieved",), self._retrieved)
 
     def count(self, flags: Flags) -> Ints:
@@ -125,8 +125,8 @@ class PreferenceView:
         return fulfilled
 
     def _retrieved(self) -> Ints:
-        found = self.found.astype(np.int64)
-        return found[self.pairs.better] + found[self.pairs.worse]
+        flags = self.found.astype(np.int64)
+        return flags[self.pairs.better] + flags[self.pairs.worse]
 
 
 def build_pairs(level: Floats, document: Ints, group: Ints, subgroup: Ints) -> PreferencePairs:

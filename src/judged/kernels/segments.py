@@ -32,6 +32,7 @@ def take_segments(offset: Ints, chosen: Ints) -> tuple[Ints, Ints]:
 
 def segment_sum(values: Floats, offset: Ints) -> Floats:
     """Sum every segment from left to right, as trec_eval does; 0 for an empty one."""
+    # `bincount` adds one by one; the sums of NumPy are pairwise, and round differently
     total: Floats = np.bincount(segment_ids(offset), weights=values, minlength=len(offset) - 1).astype(
         np.float64
     )

@@ -182,7 +182,7 @@ class TooManyOrders(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TieContributions:
-    """What a document of every kind adds at every place of one tied group."""
+    """Contribution of a document of every kind at every place of one tied group."""
 
     group: TiedGroup
     count: Ints
@@ -190,15 +190,15 @@ class TieContributions:
     seen: Ints
     """A row for every combination of documents that may have come before: how many of every kind."""
     adds: Floats
-    """What the next document adds, by row of `seen`, kind, and place in the group; 0 where that is impossible."""
+    """Contribution of the next document, by row of `seen`, kind, and place in the group; 0 if impossible."""
     reference: float
-    """What the group adds in the order of the view."""
+    """Contribution of the group in the order of the view."""
     alone: bool
     """Whether it does not matter what came before; then `seen` has a single row of zeros."""
 
     @property
     def expected(self) -> float:
-        """What the group adds on average over all orders of its results."""
+        """Mean contribution of the group over all orders of its results."""
         chance = self.count[:, None] / self.group.size if self.alone else self._chance()
         return float((chance * self.adds).sum())
 
@@ -260,6 +260,7 @@ def tie_contributions(
 
     Results below the rank `visible` add nothing either. `alone` says that the measure is linear.
     """
+    # many small groups in one call, since a call of a measure costs more than most of them
     waiting: list[_Plan] = []
     size = 0
     for group in tied:
@@ -375,6 +376,7 @@ def _evaluate_plans(value: Valuation, ranking: Ranking, plans: list[_Plan]) -> I
 
 def _log_choose(total: Ints, chosen: Ints) -> Floats:
     """Return the logarithm of the number of combinations, in the widest floats available."""
+    # long doubles: the differences of three large logarithms lose digits
     table = np.concatenate(
         ([0.0], np.cumsum(np.log(np.arange(1, int(total.max(initial=0)) + 1, dtype=np.longdouble))))
     )

@@ -1,7 +1,7 @@
 """Measures, each imported when it is first used: `from judged.measures import nDCG, AP`.
 
 Those of sessions are in `judged.agents.measures` and those of vector indexes in `judged.index.measures`, because
-some have the same names. The stub beside this file lists all names.
+some have the same names. The stub next to this file lists all names.
 """
 
 from judged._exports import export_lazily

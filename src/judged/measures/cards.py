@@ -74,7 +74,7 @@ class Card:
     unknown: str
     """The word for a result without a grade: "unjudged" or "unlabelled"."""
     unjudged: str
-    """What happens to unjudged results, or in sessions to unlabelled ones."""
+    """Treatment of unjudged results, or in sessions of unlabelled ones."""
     ties: str
     empty: str
     agrees_with: str
@@ -242,8 +242,8 @@ def _explain_companions(measure: Measure) -> str:
     if not measure.companions or (Law.RATE not in measure.laws and measure.averaged is None):
         return ""
     moves = "rises" if measure.higher_is_better else "falls"
-    beside = " and ".join(f"`{name}`" for name in measure.companions)
-    return f"It {moves} when an agent stops early, so it is never shown alone: read it beside {beside}."
+    companions = " and ".join(f"`{name}`" for name in measure.companions)
+    return f"It {moves} when an agent stops early, so it is never shown alone: read it together with {companions}."
 
 
 def _empty_by_law(measure: Measure) -> str:
@@ -298,10 +298,10 @@ def _split_sections(text: str) -> tuple[str, dict[str, str]]:
 
 def _split_formula(text: str) -> tuple[str, str, str]:
     """Split the first part of a docstring into the words before the formula, the formula, and those after it."""
-    found = _FORMULA.search(text)
-    if found is None:
+    formula = _FORMULA.search(text)
+    if formula is None:
         return text, "", ""
-    return text[: found.start()], inspect.cleandoc(found[1]), _join(text[found.end() :])
+    return text[: formula.start()], inspect.cleandoc(formula[1]), _join(text[formula.end() :])
 
 
 def _join(text: str) -> str:
@@ -318,7 +318,7 @@ def iteration(**gains):
     results = [{"id": id, "gain": gain} for id, gain in gains.items()]
     return {"searches": [{"results": results}]}""",
 }
-"""What the examples of each scope need, and their docstrings leave out."""
+"""Preamble of the examples of each scope, which their docstrings leave out."""
 
 
 def _make_runnable(scope: str, text: str) -> str:

@@ -22,7 +22,7 @@ from judged.measures.parameters import PARAMETERS, Parameter, normalise_value
 from judged.measures.parse import explain_taken_name, is_valid_name
 
 SLACK = 1e-9
-"""How far rounding may carry a value beyond its bounds."""
+"""Rounding tolerance of a value at its bounds."""
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _COLLECTING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -116,6 +116,7 @@ def _register(measure: Measure, *, replace: bool) -> Measure:
         _check_name(measure.name)
     complete = dataclasses.replace(measure, extra_parameters=_describe_parameters(measure))
     _check_settings(complete)
+    # only now: a definition that is refused leaves the earlier one in place
     if own:
         unregister(measure.name)
     register(complete)
@@ -142,7 +143,7 @@ def _check_function(name: str, function: Callable[..., object], takes: tuple[str
     try:
         signature = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        msg = f"`{name}` must be made of a function, not of {function!r}"
+        msg = f"`{name}` must be made from a function, not {function!r}"
         raise BadMeasure(msg) from None
     first = [parameter.name for parameter in signature if parameter.kind in _POSITIONAL]
     collecting = [parameter.name for parameter in signature if parameter.kind in _COLLECTING]
@@ -172,7 +173,7 @@ def _infer_parameter(measure: Measure, name: str) -> Parameter:
         return Parameter.number(meaning)
     if measure.words[name]:
         return Parameter(meaning)
-    msg = f"nothing says what `{name}` of `{measure.name}` may be"
+    msg = f"the values that `{name}` of `{measure.name}` accepts are not declared"
     raise BadMeasure(
         msg, hint=f'say `parameters={{"{name}": judged.measures.Parameter.number("what it means", low=0)}}`'
     )
@@ -240,7 +241,7 @@ def _split_queries(ranking: Ranking) -> Iterator[tuple[object, object, int, obje
         own = slice(int(ranking.offset[number]), int(ranking.offset[number + 1]))
         best = slice(int(ranking.best_offset[number]), int(ranking.best_offset[number + 1]))
         parts = ranking.rank[own], ranking.grade[own], ranking.best[best]
-        for part in parts:
+        for part in parts:  # of the view that all measures share
             part.flags.writeable = False
         yield parts[0], parts[1], retrieved, parts[2]
 

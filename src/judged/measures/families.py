@@ -36,25 +36,25 @@ class Scope:
 
     name: str
     subject: str
-    """What the measures score, in the plural: "sessions"."""
+    """Plural noun of what the measures score: "sessions"."""
     example: str
-    """How a measure is written, for hints."""
+    """Example of a measure, for hints."""
     kind: str = ""
-    """What errors call a measure; by default "measure of" and the subject."""
+    """Noun for a measure in errors; by default "measure of" and the subject."""
     form: str = ""
-    """How measures may be written, for hints; by default like the example."""
+    """Notation of measures, for hints; by default that of the example."""
     takes: str = ""
-    """Which commands and functions take these measures, for hints."""
+    """Commands and functions that accept these measures, for hints."""
     families: tuple[str, ...] = ()
     """The families it holds; by default the one of its name."""
     aliases: Mapping[str, Alias] = field(default_factory=dict)
     """Other names of its measures, of other tools for the most part; case does not matter."""
     unit: str = "queries"
-    """What has one value each."""
+    """The unit that has one value."""
     unknown: str = "unjudged"
     """The word for a result without a grade."""
     about: Mapping[str, str] = field(default_factory=dict)
-    """What the measures of each of its families have in common, for the page of all measures."""
+    """Introduction to the measures of each of its families, for the page of all measures."""
     trec_spelling: bool = False
     """Whether trec_eval's sets of measures, `name.parameters` and `-l` are understood, and plugins looked up."""
 
@@ -80,7 +80,7 @@ class Scope:
         raise UnknownName(self.kind, name, list(self))
 
     def find_alias(self, name: str) -> Alias | None:
-        """Return what a canonical name or an alias means, whatever its case, `_` and `-`; None if unknown."""
+        """Return what a canonical name or an alias means, ignoring case, `_` and `-`; None if unknown."""
         known = _known_names(self, tuple(self))
         return known.get(name.lower()) or known.get(_fold(name))
 
@@ -178,17 +178,17 @@ def list_plugins() -> list[str]:
 
 def load_plugin(name: str) -> Measure | None:
     """Load and register the announced measure of that name, in any case; return None if there is none."""
-    thing = load_announced(ENTRY_POINTS, name, "measure")
-    if thing is None:
+    plugin = load_announced(ENTRY_POINTS, name, "measure")
+    if plugin is None:
         return None
-    if not isinstance(thing, Measure) or thing.name.lower() != name.lower():
-        got = f"the measure {thing.name}" if isinstance(thing, Measure) else f"a {type(thing).__name__}"
+    if not isinstance(plugin, Measure) or plugin.name.lower() != name.lower():
+        got = f"the measure {plugin.name}" if isinstance(plugin, Measure) else f"a {type(plugin).__name__}"
         hint = f'make it with `judged.define("{name}", function)`'
         expected = f"a measure called `{name}`"
         refuse_announced(ENTRY_POINTS, name, "measure", got=got, expected=expected, hint=hint)
-    if thing.name not in MEASURES:
-        register(thing)
-    return thing
+    if plugin.name not in MEASURES:
+        register(plugin)
+    return plugin
 
 
 @lru_cache(maxsize=32)
@@ -196,6 +196,7 @@ def _known_names(scope: Scope, canonical: tuple[str, ...]) -> dict[str, Alias]:
     """Return every name of a scope in lower case, then without `_` and `-`; of equal ones the first is kept."""
     named = {name: Alias(name) for name in canonical}
     known: dict[str, Alias] = {}
+    # exact spellings before folded ones, and canonical names before aliases: the first is kept
     for fold in (str.lower, _fold):
         for names in (named, scope.aliases):
             for name, alias in names.items():

@@ -81,13 +81,13 @@ def render_index(package: str = CORE) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-BESIDE = {
+OTHER_NAMES = {
     "judged.measures.custom": ["define", "define_per_query"],
     "judged.measures.measure": ["Measure"],
     "judged.measures.parameters": ["Parameter"],
     "judged.measures.parse": ["parse_measure", "parse_measures"],
 }
-"""What `judged.measures` exports beside the measures, by module."""
+"""Names that `judged.measures` exports in addition to the measures, by module."""
 
 
 def render_types() -> str:
@@ -101,7 +101,7 @@ def render_types() -> str:
         "# fmt: off",
         "# ruff: noqa: I001",
     ]
-    for home, names in sorted({**homes, **BESIDE}.items()):
+    for home, names in sorted({**homes, **OTHER_NAMES}.items()):
         lines.append(f"from {home} import {', '.join(f'{name} as {name}' for name in names)}")
     return "\n".join([*lines, ""])
 
@@ -132,9 +132,9 @@ def _package_of(index: str) -> str:
 def _import_modules(package: str) -> Iterator[ModuleType]:
     """Import a module or every module of a package, those of `FIRST` in its order, then the others by name."""
     root, prefix = import_module(package), f"{package}."
-    found = sorted(info.name for info in pkgutil.walk_packages(getattr(root, "__path__", ()), prefix))
+    modules = sorted(info.name for info in pkgutil.walk_packages(getattr(root, "__path__", ()), prefix))
     first = {f"{prefix}{name}": place for place, name in enumerate(FIRST)}
-    for name in sorted(found, key=lambda name: first.get(name, len(first))):
+    for name in sorted(modules, key=lambda name: first.get(name, len(first))):
         yield import_module(name)
     yield root
 

@@ -36,11 +36,11 @@ class Law(StrEnum):
 
     # How sessions go on.
     ACCUMULATES = "accumulates", "the value never falls from one iteration to the next"
-    RATE = "rate", "an iteration that brings nothing good never raises the value, so it is never shown alone"
+    RATE = "rate", "an iteration that finds nothing good never raises the value, so it is never shown alone"
 
     # What the value does not depend on.
     ORDER_FREE = "order-free", "the set of results decides, in any order"
-    RUN_FREE = "run-free", "the judgments decide, whatever is retrieved"
+    RUN_FREE = "run-free", "the judgments alone decide, not what is retrieved"
     GRADE_FREE = "grade-free", "whether a result was judged decides, not its grade"
     GAIN_FREE = "gain-free", "the gains of a session's results do not matter"
 

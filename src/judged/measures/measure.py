@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from judged.kernels.ranked.terms import Terms
 
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "percentile", "pooled"]
-"""How the values of queries become one: their mean, their sum (counts), their geometric mean, their percentile `p`, or
+"""Aggregation of the values of queries: their mean, their sum (counts), their geometric mean, their percentile `p`, or
 pooled: the sum of their numerators over the sum of their denominators."""
 
 Values: TypeAlias = Literal["number", "binary", "binary at 1", "text"]
-"""What a value is: a number, either 0 or 1 (always, or at a cutoff of 1), or a string, which is never averaged."""
+"""Kind of the values: a number, either 0 or 1 (always, or at a cutoff of 1), or a string, which is never averaged."""
 
 Needs: TypeAlias = Literal["", "intents", "preferences", "judges", "reference"]
-"""What a measure reads beside the grades of one judge, or gains: the intents of queries, preferences in place of
+"""Inputs of a measure in addition to the grades of one judge, or gains: the intents of queries, preferences in place of
 judgments, the grades of several judges, or a reference of what a session could have found."""
 
 
@@ -47,15 +47,15 @@ class Measure:
     bounds: tuple[float, float] = (0.0, 1.0)
     """The lowest and highest value a query can have, unless `gains` or prices are set otherwise."""
     unbounded_with: tuple[str, Value] | None = None
-    """A parameter and the value of it with which there is no highest value."""
+    """The parameter value for which the measure has no upper bound."""
     unit: str = ""
-    """What values are in, where they are no plain numbers: `%`."""
+    """Unit of the values, e.g. `%`; empty if dimensionless."""
     values: Values = "number"
     aggregate: Aggregate = "mean"
     higher_is_better: bool | None = True
     """None: the value describes and does not praise, as counts do."""
     zero_if_missing: bool = True
-    """A query missing from the run scores 0, whatever the formula says of an empty list."""
+    """Whether a query missing from the run scores 0, even if the formula gives an empty list another value."""
     laws: Laws = frozenset()
     """Laws it obeys: the tests check them, and scoring relies on some."""
     needs: Needs = ""
@@ -83,7 +83,7 @@ class Measure:
     fixed: Mapping[str, Value] = field(default_factory=dict)
     """Parameters of the function that the measure's name implies, and that cannot be set."""
     note: str = ""
-    """What its card says beside the function's docstring, where several measures share one function."""
+    """Text of its card in addition to the function's docstring, where several measures share one function."""
     extra_parameters: Mapping[str, Parameter] = field(default_factory=dict)
     """Parameters that no other measure has, or that mean something else here."""
     set_parameters: tuple[tuple[str, Value], ...] = field(default=())
@@ -171,7 +171,7 @@ class Measure:
         return replace(self, set_parameters=ordered, aggregate=aggregate)
 
     def __matmul__(self, value: float | str) -> Measure:
-        """Return this measure at a cutoff, or at whatever its `@` means."""
+        """Return this measure at a cutoff, or with the parameter that its `@` sets."""
         if self.at_parameter is None:
             hint = f"its parameters: {', '.join(self.defaults)}" if self.defaults else None
             msg = f"{self.name} takes no `@`"

@@ -11,13 +11,13 @@ from typing import TypeAlias
 from judged.errors import BadMeasure
 
 Value: TypeAlias = bool | int | float | str | tuple[float, ...] | tuple[tuple[float, float], ...] | None
-"""What a parameter may hold; a mapping is kept as a sorted tuple of pairs, so that measures hash."""
+"""Types of parameter values; a mapping is kept as a sorted tuple of pairs, so that measures hash."""
 
 
 MOST_RANKS, MOST = 10**9, 10**15
 """The largest rank, and the largest number of any kind: up to here every whole number is exact in floating point."""
 MOST_STEPS = 10**6
-"""The most ranks that a model of a reader, or a bound, goes through: each takes memory, whatever was retrieved."""
+"""Maximum number of ranks for a reader model or a bound: each takes memory, however few were retrieved."""
 LEAST_AIM = 1e-6
 """The least gain that a reader is after: the squares of much less vanish, and readers look at nothing."""
 
@@ -28,7 +28,7 @@ def _refuse(_value: object) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What a parameter means, and the values other than words that it takes.
+    """Meaning of a parameter, and the values other than words that it accepts.
 
     The words it takes are those of the measure's own signature (`Literal["linear", "exp"]`), so that
     `over` may be `retrieved` in one measure and `cutoff` in another.
@@ -36,9 +36,9 @@ class Parameter:
 
     meaning: str
     expected: str = ""
-    """What a value that is not a word must be; empty if only words will do."""
+    """Requirement on a value that is not a word; empty if only words are accepted."""
     normalise: Callable[[object], Value] = _refuse
-    """Brings a value that is not a word into its one form, or raises ValueError."""
+    """Function that normalises a value that is not a word, or raises ValueError."""
 
     @classmethod
     def number(cls, meaning: str, low: float = -math.inf, high: float = math.inf) -> Parameter:
@@ -209,21 +209,21 @@ PARAMETERS: dict[str, Parameter] = {
 """Every parameter by name; each means the same in every measure that has it, unless that says otherwise."""
 
 BLEND = Parameter(
-    "how much gain counts in the blended ratio, beside the number of relevant documents",
+    "weight of gain in the blended ratio, relative to the number of relevant documents",
     "a number from 0",
     _within(0, math.inf),
 )
-"""What `beta` means in the measures of NTCIR."""
+"""Meaning of `beta` in the measures of NTCIR."""
 
 PATIENCE = Parameter(
     "patience: the chance that a reader goes on to the next result", "a number from 0 to 1", _within(0, 1)
 )
-"""What `beta` means in novelty- and rank-biased precision."""
+"""Meaning of `beta` in novelty- and rank-biased precision."""
 
 SATISFIED = Parameter(
     "the chance that a result relevant to a reader's intent satisfies", "a number from 0 to 1", _within(0, 1)
 )
-"""What `alpha` means in expected reciprocal rank."""
+"""Meaning of `alpha` in expected reciprocal rank."""
 
 
 HIGHEST_GAIN = 4
@@ -249,10 +249,10 @@ SESSION_PARAMETERS: dict[str, Parameter] = {
 """Every parameter of session measures by name."""
 
 LOOKED_AT = {"iteration": Parameter.whole("the iteration that is looked at", high=1_000_000)}
-"""What `iteration` means in measures of a single one."""
+"""Meaning of `iteration` in measures of a single iteration."""
 
 _STEPS = {**PARAMETERS, "cutoff": Parameter.whole(PARAMETERS["cutoff"].meaning, high=MOST_STEPS)}
-"""What parameters mean in families whose measures take memory for each rank up to the cutoff."""
+"""Meaning of parameters in families whose measures take memory for each rank up to the cutoff."""
 
 _BY_FAMILY = {"session": SESSION_PARAMETERS, "browsing": _STEPS, "diversity": _STEPS}
 """Families whose measures give names of parameters a meaning of their own."""

@@ -14,7 +14,7 @@ from judged.measures.measure import Measure
 from judged.measures.trec_eval import FORMATS, NICKNAMES, expand
 
 LONGEST = 2_000
-"""Characters from which on a text is no name: numbers of thousands of digits cannot be converted."""
+"""Length from which a text is not a name: numbers of thousands of digits cannot be converted."""
 _NUMBER = r"(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?+[0-9]++)?+"
 _FORM = re.compile(
     rf"""(?P<name>[A-Za-z0-9_αΑ-]+?)
@@ -24,7 +24,7 @@ _FORM = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _SEPARATOR = re.compile(rf",\s*(?!{_NUMBER}(?:,|\s|$))|\s")
-"""What separates two measures of one string: a space, or a comma that no further cutoff follows."""
+"""Separator of two measures in one string: a space, or a comma that no further cutoff follows."""
 
 _IR_MEASURES_VALUES: dict[tuple[str, object], dict[str, object]] = {
     ("dcg", "log2"): {"gain": "linear"},
@@ -38,7 +38,7 @@ _IR_MEASURES_VALUES: dict[tuple[str, object], dict[str, object]] = {
 _IR_MEASURES_NAMES = {"max_rel": "max_grade"}
 """Parameters that have another name in ir_measures."""
 _IR_MEASURES_INSTEAD = {("NumRet", "rel"): "NumRelRet"}
-"""Where a parameter turns a measure of ir_measures into another: `NumRet(rel=1)`."""
+"""Parameters that turn a measure of ir_measures into another: `NumRet(rel=1)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ParsedName:
     inside: Mapping[str, object] = field(default_factory=dict)
     """The parameters between brackets."""
     mark: str = ""
-    """What precedes the numbers: `@`, `_at_`, `_` or a full stop."""
+    """Separator before the numbers: `@`, `_at_`, `_` or a full stop."""
     numbers: tuple[str, ...] = ()
     level: int | None = None
     """The number after `-l`."""
@@ -61,13 +61,13 @@ def parse_name(text: str) -> ParsedName | None:
     >>> parse_name("ndcg@5,10-l2")
     ParsedName(name='ndcg', inside={}, mark='@', numbers=('5', '10'), level=2)
     """
-    found = _FORM.fullmatch(text.strip()) if len(text) < LONGEST else None
-    if found is None:
+    form = _FORM.fullmatch(text.strip()) if len(text) < LONGEST else None
+    if form is None:
         return None
-    inside = _parse_parameters(text, found["inside"]) if found["inside"] else {}
-    numbers = tuple(found["numbers"].split(",")) if found["numbers"] else ()
-    level = int(found["level"]) if found["level"] else None
-    return ParsedName(found["name"], inside, found["mark"] or "", numbers, level)
+    inside = _parse_parameters(text, form["inside"]) if form["inside"] else {}
+    numbers = tuple(form["numbers"].split(",")) if form["numbers"] else ()
+    level = int(form["level"]) if form["level"] else None
+    return ParsedName(form["name"], inside, form["mark"] or "", numbers, level)
 
 
 def split_measures(text: str) -> list[str]:
@@ -130,6 +130,7 @@ def parse_measures(
 
 def _read_some(text: Measure | str, scope: Scope) -> list[Measure]:
     """Return the measures of one item of a list, which may name several with blanks or commas between them."""
+    # whole first: commas may also separate cutoffs, as in `P_5,10`
     try:
         return _read(text, scope)
     except JudgedError:
@@ -145,16 +146,16 @@ def find_measures(text: str) -> list[Measure]:
     >>> [(measure.family, measure) for measure in find_measures("dcg@3")]
     [('ranked', DCG@3), ('session', DCG@3)]
     """
-    found: list[Measure] = []
+    measures: list[Measure] = []
     errors: list[JudgedError] = []
     for family in SCOPES:
         try:
-            found.append(parse_measure(text, family=family))
+            measures.append(parse_measure(text, family=family))
         except JudgedError as error:
             errors.append(error)
-    if not found:
+    if not measures:
         raise _choose_error(errors)
-    return found
+    return measures
 
 
 def _choose_error(errors: Sequence[JudgedError]) -> JudgedError:
@@ -168,8 +169,8 @@ def _choose_error(errors: Sequence[JudgedError]) -> JudgedError:
 
 def is_valid_name(name: str) -> bool:
     """Return whether a name reads back as a name, and not as a name with a cutoff or a level after it."""
-    found = _FORM.fullmatch(name)
-    return found is not None and found["name"] == name and name[0].isalpha()
+    form = _FORM.fullmatch(name)
+    return form is not None and form["name"] == name and name[0].isalpha()
 
 
 def explain_taken_name(name: str) -> str | None:

@@ -29,10 +29,10 @@ from judged.measures.ranked.average_precision import average_precision
 from judged.measures.ranked.precision import precision, r_precision
 
 Count: TypeAlias = Literal["all", "implied", "retrieved"]
-"""Which preferences count: all, those of which a document is retrieved, or those between two retrieved ones."""
+"""Preferences that count: all, those of which a document is retrieved, or those between two retrieved ones."""
 
 _LEAST: dict[Count, int] = {"all": 0, "implied": 1, "retrieved": 2}
-"""How many documents of a preference must be retrieved."""
+"""Minimum number of documents of a preference that must be retrieved."""
 _NOTES: dict[Count, str] = {
     "all": "Every preference counts; one of which neither document is retrieved is not fulfilled.",
     "implied": "A preference of which neither document is retrieved is left out.",
@@ -56,7 +56,7 @@ def number_of_preferences(view: PreferenceView) -> Floats:
     References: Buckley. trec_eval, measure `prefs_num_prefs_poss`. NIST, 2008.
 
     Example:
-        Three documents of different levels, whatever is retrieved:
+        Three documents of different levels; what is retrieved does not matter:
 
         >>> preferences = {"q1": {"ann": {"a": 3, "b": 2, "c": 1}}}
         >>> run = {"q1": ["b", "a"]}
@@ -157,7 +157,7 @@ def group_preference_share(view: PreferenceView, *, count: Count) -> Floats:
     compared many documents weighs no more than one who compared two.
 
     Empty: 0 when no preference counts, and when nothing judged is retrieved; a group without anything to
-        count brings 0.
+        count contributes 0.
     Agrees with: `trec_eval -R prefs` and `-R qrels_prefs`.
     References: Buckley. trec_eval, measures `prefs_avgjg`, `prefs_avgjg_imp` and `prefs_avgjg_ret`. NIST,
         2008.
@@ -188,7 +188,7 @@ def balanced_preference_share(view: PreferenceView, *, count: Count) -> Floats:
     nothing else is compared. Where levels below 0 leave the lowest level with fewer than $R_j$ documents, all
     of them are kept; trec_eval then reads beyond them.
 
-    Empty: 0 when one of the groups has nothing to count, whatever the others state, as in trec_eval.
+    Empty: 0 when one of the groups has nothing to count, regardless of the others, as in trec_eval.
     Agrees with: `trec_eval -R prefs` and `-R qrels_prefs`.
     References: Buckley. trec_eval, measures `prefs_avgjg_Rnonrel` and `prefs_avgjg_Rnonrel_ret`. NIST, 2008.
 
@@ -312,7 +312,7 @@ def average_precision_of_judges(view: PreferenceView, *, rel: float | None = Non
     $\mathrm{AP}_j$ is AP by the grades of group $j$.
 
     Title: Average precision, averaged over judges.
-    Empty: 0 when nothing relevant is retrieved; a group without relevant documents brings 0.
+    Empty: 0 when nothing relevant is retrieved; a group without relevant documents contributes 0.
     Agrees with: `trec_eval -R qrels_jg -m map_avgjg`.
     References: Buckley. trec_eval, measure `map_avgjg`. NIST, 2008.
 
@@ -339,7 +339,7 @@ def precision_of_judges(view: PreferenceView, *, cutoff: int, rel: float | None 
     $\mathrm{P}_j@k$ is P by the grades of group $j$.
 
     Title: Precision, averaged over judges.
-    Empty: 0 when nothing relevant is retrieved; a group without relevant documents brings 0.
+    Empty: 0 when nothing relevant is retrieved; a group without relevant documents contributes 0.
     Agrees with: `trec_eval -R qrels_jg -m P_avgjg`.
     References: Buckley. trec_eval, measure `P_avgjg`. NIST, 2008.
 
@@ -367,7 +367,7 @@ def r_precision_of_judges(view: PreferenceView, *, rel: float | None = None, mul
     relevant documents.
 
     Title: R-precision, averaged over judges.
-    Empty: 0 when nothing relevant is retrieved; a group without relevant documents brings 0.
+    Empty: 0 when nothing relevant is retrieved; a group without relevant documents contributes 0.
     Agrees with: `trec_eval -R qrels_jg -m Rprec_mult_avgjg`.
     References: Buckley. trec_eval, measure `Rprec_mult_avgjg`. NIST, 2008.
 

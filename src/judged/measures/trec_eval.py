@@ -22,20 +22,20 @@ class TrecMeasure:
     name: str
     """As printed: `P_5`, `iprec_at_recall_0.00`, `set_F_2`."""
     measure: Measure | None
-    """What to compute; None for `runid`, which is the name of the run."""
+    """The measure; None for `runid`, which is the name of the run."""
     kind: Kind = "float"
-    """How the value is printed: `%ld`, `%6.4f`, `'%s'`, or as the run's name."""
+    """Print format of the value: `%ld`, `%6.4f`, `'%s'`, or the run's name."""
     per_query: bool = True
     """Whether `-q` shows it for each query; `num_q`, `runid` and the geometric means are not shown."""
     summary: bool = True
     """Whether the line `all` shows it; `relstring` is not shown there."""
     complete: Measure | None = None
-    """What the line `all` shows instead under `-c`: the sum of `num_rel` then forgets `-l`."""
+    """Measure that the line `all` shows instead under `-c`: the sum of `num_rel` then ignores `-l`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """How one of trec_eval's names expands: the measure, how its parameters are written, their default."""
+    """Expansion of one of trec_eval's names: the measure, the notation of its parameters, their default."""
 
     measure: str
     read: Callable[[str, str, Measure], Iterator[tuple[str, Measure]]] | None = None

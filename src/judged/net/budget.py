@@ -1,4 +1,4 @@
-"""What answers of a language model cost: prices, and a budget that is never overdrawn."""
+"""Cost of a language model's answers: prices, and a budget that is never overdrawn."""
 
 from __future__ import annotations
 
@@ -59,6 +59,7 @@ class Budget:
 
     def reserve(self, tokens_in: int, tokens_out: int) -> float | None:
         """Reserve the most that a request may cost and return it; None if the budget has no room for it."""
+        # no margin on the answer: the request itself limits its tokens
         most = self.prices.cost(tokens_in * self._margin, tokens_out)
         if self.limit is not None and self.spent + sum(self._reserved) + most > self.limit:
             return None

@@ -32,6 +32,7 @@ T = TypeVar("T")
 IDLE_SECONDS = 60.0
 """Seconds that an idle connection is kept open; load balancers usually drop one after a minute."""
 
+# as OpenAI's own client, and 425 (too early); every 5xx is retried too
 _RETRYABLE = {408, 409, 425, 429}
 _MESSAGE_LENGTH = 300
 
@@ -72,7 +73,7 @@ class HttpClient:
     ) -> None:
         self.url = redact(url)
         self.retries = 0
-        """How many requests had to be repeated."""
+        """Number of requests that were retried."""
         self._redact, self._bounds = redact, bounds
         self._library = need("httpx2", extra=extra, needed_by=needed_by)
         try:
@@ -152,7 +153,7 @@ class HttpClient:
             raise BadAnswerError(msg) from None
 
     async def send(self, method: str, url: str, body: object = None) -> Response:
-        """Send one request, and return its answer, whatever the status, within the bounds."""
+        """Send one request, and return its answer, of any status, within the bounds."""
         try:
             async with asyncio.timeout(self._bounds.seconds):
                 response = await self._open(method, url, body)

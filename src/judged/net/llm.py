@@ -1,4 +1,4 @@
-"""Language models behind OpenAI's protocol: chat in whatever dialect the endpoint accepts, and embeddings."""
+"""Language models behind OpenAI's protocol: chat in the dialect that the endpoint accepts, and embeddings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from judged.net.secrets import Key, is_exposed
 
 Message: TypeAlias = dict[str, str]
 Structure: TypeAlias = Literal["json_schema", "json_object", "text"]
-"""How the form of an answer is enforced: by a JSON schema, as any JSON object, or not at all."""
+"""Enforcement of the form of an answer: by a JSON schema, as any JSON object, or not at all."""
 
 STRUCTURES: tuple[Structure, ...] = get_args(Structure)
 """All structures, the strictest first."""
@@ -137,7 +137,7 @@ class ChatModel:
 
 @dataclass(frozen=True)
 class Dialect:
-    """Which parameters an endpoint accepts."""
+    """Parameters that an endpoint accepts."""
 
     structure: Structure = "json_schema"
     limit_name: str = "max_tokens"
@@ -233,6 +233,7 @@ class ChatClient(ModelClient):
             try:
                 return await self._complete_in(dialect, messages)
             except RejectedError as error:
+                # depth first: parameters refused one after the other are dropped before structure is
                 candidates = [*dialect.simplify(error.reason, self.chat), *candidates]
         raise rejected
 

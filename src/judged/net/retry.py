@@ -21,7 +21,7 @@ FIRST_WAIT, LONGEST_BACKOFF = 0.5, 60.0
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often to repeat requests that fail, and questions whose answer states no grade."""
+    """Limits on retries of requests that fail, and of questions whose answer states no grade."""
 
     attempts: int = 6
     reasks: int = 1
@@ -98,6 +98,7 @@ def backoff(retries: int, requested: float | None) -> float:
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that an answer's headers ask to wait, given as a number or a date; None if they do not."""
+    # first, as the finer of the two where a server sends both
     milliseconds = _parse_seconds(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000

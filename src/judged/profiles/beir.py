@@ -6,7 +6,7 @@ from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 _CUSTOM = {"ties": "input-order", "precision": "float64", "missing": "zero"}
-"""How its own measures sort, and that they divide by the number of judged queries."""
+"""Sort order of its own measures, which divide by the number of judged queries."""
 
 
 def _own(name: str, measure: str, **given: str) -> Spelling:

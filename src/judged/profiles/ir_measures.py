@@ -13,9 +13,9 @@ _JUDGED_ONLY: Mapping[tuple[str, Any], Mapping[str, Any]] = {
     ("judged_only", False): {},
 }
 _PYTHON = {"ties": "document-ascending", "precision": "float64"}
-"""What its own code in Python sorts by, for `RR@k`, `Judged` and `Compat`."""
+"""Sort order of its own code in Python, for `RR@k`, `Judged` and `Compat`."""
 _CWL = {"ties": "input-order", "precision": "float64", "depth": 1000}
-"""How cwl_eval is given its lists, and how far it reads them."""
+"""Order of the lists that cwl_eval receives, and the depth to which it reads them."""
 _GDEVAL = {"precision": "float64"}
 _SCALE = {"max_rel": "max_grade"}
 _FROM_0: Mapping[tuple[str, Any], Mapping[str, Any]] = {("min_rel", 0): {}}
@@ -50,6 +50,7 @@ PROFILE = Profile(
         *_trec("R", "Recall"),
         *_trec("AP", "MAP"),
         *_trec("RR", "MRR", number=False),
+        # pytrec_eval has no cutoff of it, so ir_measures computes that itself
         Spelling("RR", "RR", conventions=_PYTHON, number=True),
         Spelling("MRR", "RR", conventions=_PYTHON, number=True),
         *_trec("nDCG", takes=("gains",), words={("dcg", "log2"): {}}),
@@ -94,6 +95,7 @@ PROFILE = Profile(
         Spelling("SetR", "SetR"),
         *_trec("SetF", renamed={"beta": "weight"}),
         *_trec("SetAP"),
+        # in this order: with `rel`, it counts relevant results
         Spelling("NumRet", "NumRet", takes=()),
         Spelling("NumRet", "NumRelRet", shown="NumRet(rel=r)"),
         Spelling("NumRelRet", "NumRelRet", {"rel": 1}, takes=()),

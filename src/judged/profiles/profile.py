@@ -46,7 +46,7 @@ class Spelling:
     """The parameter that a number sets; None: the one that `@` sets."""
     convert: Callable[[str], float] = _parse_number
     level: Callable[[Measure, int], Measure] | None = None
-    """What a number after `-l` does to the measure; None: it may not follow."""
+    """Effect of a number after `-l` on the measure; None: it may not follow."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Parameters that have another name in the tool, with our names."""
     words: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
@@ -54,15 +54,15 @@ class Spelling:
     switches: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
     """Parameters of the tool with a value, and the conventions of the protocol that they change."""
     zero_if_missing: bool = False
-    """Whether a query without results scores 0, whatever the measure says otherwise."""
+    """Whether a query without results scores 0, overriding the measure."""
     digits: int | None = None
     """The number of decimals that the tool gives, where that differs from its other measures."""
     shown: str = ""
-    """How it is written in listings; by default the name, with `@k` where a number follows."""
+    """Notation in listings; by default the name, with `@k` where a number follows."""
 
     @property
     def example(self) -> str:
-        """How it is written: `recall@k`, or `ndcg[@k]` where it may have a cutoff."""
+        """Notation: `recall@k`, or `ndcg[@k]` where it may have a cutoff."""
         optional, required = self._allows_number(there=True), not self._allows_number(there=False)
         return self.shown or self.name + ("@k" if required else "[@k]" if optional else "")
 
@@ -145,7 +145,7 @@ def _names(choices: Mapping[tuple[str, Any], Mapping[str, Any]]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a tool means by a name: the measure, and the protocol under which that tool computes it."""
+    """Meaning of a tool's name: the measure, and the protocol under which that tool computes it."""
 
     measure: Measure
     protocol: Protocol
@@ -175,9 +175,9 @@ class Profile:
     spellings: tuple[Spelling, ...] = ()
     """The names of its measures, in the order in which they are tried."""
     caveats: tuple[str, ...] = ()
-    """What the tool does that is not reproduced, a sentence each."""
+    """Behaviour of the tool that is not reproduced, a sentence each."""
     default_measures: tuple[str, ...] = ()
-    """What it computes when nothing is asked for; empty: judged's own choice."""
+    """Default measures; empty: judged's own choice."""
     digits: int | None = None
     """The number of decimals that the tool gives; None: all it has."""
     expand: Callable[[str], Sequence[str]] = lambda text: [text]

@@ -11,7 +11,7 @@ from judged.protocol import Protocol
 def _expand(text: str) -> list[str]:
     """Return the names that a nickname, or a name without its numbers, means."""
     try:
-        return [found.name for found in expand(9, [text]) if found.measure is not None]
+        return [line.name for line in expand(9, [text]) if line.measure is not None]
     except UnknownName:
         return [text]
 

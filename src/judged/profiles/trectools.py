@@ -9,7 +9,7 @@ from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 _AS_READ = {"ties": "document-ascending"}
-"""How `TrecRun` sorts what it reads; these measures do not sort again."""
+"""Sort order of `TrecRun` on reading; these measures do not sort again."""
 _AVERAGED = {"ties": "expected"}
 """`get_rbp` gives documents with equal scores the mean of their weights."""
 _REMOVED: Mapping[tuple[str, Any], Mapping[str, Any]] = {

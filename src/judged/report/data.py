@@ -15,7 +15,7 @@ from judged.result import Result, to_records
 from judged.saved import to_builtins
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a cell begins with that a spreadsheet may run; full-width signs are taken for the plain ones."""
+"""Prefixes of cells that a spreadsheet may run; it reads full-width signs as the plain ones."""
 
 
 def render_csv(result: Result, display: Display) -> str:

@@ -45,7 +45,7 @@ class Entry:
     """A result of the report."""
 
     key: str
-    """What addresses name it by."""
+    """Name in addresses."""
     title: str
     result: Result
     queries: Mapping[str, str] = field(default_factory=dict)
@@ -77,14 +77,14 @@ class Entry:
 
     @property
     def unit(self) -> str:
-        """What values of systems are of; empty if there are none."""
+        """The unit of the values of systems; empty if there are none."""
         if self.comparison is not None:
             return self.comparison.unit
         return self.evaluations.first.unit if self.systems else ""
 
     @cached_property
     def sources(self) -> Sources | str:
-        """What the result was made from, or the reason why it is not known."""
+        """Files of the result, or the reason why they are not known."""
         records = self.result.provenance.protocols
         # `ties` is a convention of every protocol of ranked lists, and of no other
         if not self.systems or not records or not all("ties" in record.conventions for record in records):
@@ -109,7 +109,7 @@ class Entry:
         known = {evaluation.system: evaluation for evaluation in self.result.evaluations()}
         chosen = [known[name] for name in self.systems if name in known]
         if len(chosen) < len(self.systems) or not all(
-            one.inputs and one.family == "ranked" for one in chosen
+            evaluation.inputs and evaluation.family == "ranked" for evaluation in chosen
         ):
             return None
         by_protocol = {
@@ -129,12 +129,12 @@ class Entry:
         )
 
     def _read_sources(self) -> Sources | str:
-        found: tuple[Any, Mapping[str, Any]] | str | None = self.inputs
-        if found is None:
-            found = _find_files(self.result.provenance.inputs, self.systems, verified=self.verified)
-        if isinstance(found, str):
-            return found
-        qrels, runs = found
+        inputs: tuple[Any, Mapping[str, Any]] | str | None = self.inputs
+        if inputs is None:
+            inputs = _find_files(self.result.provenance.inputs, self.systems, verified=self.verified)
+        if isinstance(inputs, str):
+            return inputs
+        qrels, runs = inputs
         parsed = {
             Protocol.from_dict(record.conventions): parse_measures(list(record.measures) or self._measures())
             for record in self.result.provenance.protocols
@@ -173,12 +173,12 @@ def _find_files(
             return f"`{file.path}` was recorded without its hash"
         if not Path(file.path).exists():
             return f"`{file.path}` is no longer there"
-        if file.changed or (file.digest is not None and _hash_anew(file) != file.digest):
+        if file.changed or (file.digest is not None and _hash_now(file) != file.digest):
             return f"`{file.path}` has changed since it was scored"
     return judgments[0].path, {name: runs[name].path for name in systems}
 
 
-def _hash_anew(file: InputFile) -> str | None:
+def _hash_now(file: InputFile) -> str | None:
     from judged.result import observe_files
 
     (now,) = observe_files([(file.role, file.path)])

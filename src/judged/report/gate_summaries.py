@@ -64,8 +64,8 @@ def _prefix(report: GateReport, *, several: bool) -> str:
 
 def _title(summary: GateSummary) -> str:
     gates = summary.outcomes
-    what = _escape(shorten(gates[0].name)) if len(gates) == 1 else counted(len(gates), "gate")
-    return f"{MARKS[summary.verdict]}: {what}"
+    subject = _escape(shorten(gates[0].name)) if len(gates) == 1 else counted(len(gates), "gate")
+    return f"{MARKS[summary.verdict]}: {subject}"
 
 
 def _to_case(result: MeasureGate, looked: str, *, inconclusive_passes: bool) -> Case:

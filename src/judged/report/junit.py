@@ -17,11 +17,11 @@ class Case:
     name: str
     outcome: Literal["passed", "failure", "error", "skipped"]
     message: str
-    """What happened, in a line."""
+    """One-line summary."""
     text: str = ""
     """Why, at length."""
     kind: str = ""
-    """What a failure is called, in one word."""
+    """One-word name of a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Suite:
     cases: Sequence[Case]
 
     def count(self, outcome: str) -> int:
-        """How many tests came out so."""
+        """Return the number of tests with this outcome."""
         return sum(case.outcome == outcome for case in self.cases)
 
 

@@ -1,4 +1,4 @@
-"""Results in notebooks: tables as HTML, and every figure as Vega-Lite with a static picture beside it.
+"""Results in notebooks: tables as HTML, and every figure as Vega-Lite with a static picture as a fallback.
 
 A frontend shows the richest form that it knows. JupyterLab, Notebook 7 and VS Code draw Vega-Lite themselves, with
 tooltips and without the network. Colab, GitHub, nbviewer and notebooks that are not trusted show the PNG; SVG would

@@ -29,7 +29,7 @@ class Numbers:
 
 
 Block: TypeAlias = Json | Numbers
-"""What a page opens at once."""
+"""Unit that a page unpacks at once."""
 
 
 def pack(block: Block) -> str:
@@ -52,6 +52,7 @@ def _pack_numbers(arrays: Sequence[Floats]) -> bytes:
     heads, parts = [], []
     for array in arrays:
         flat = np.ascontiguousarray(array, dtype="<f8").ravel()
+        # by their bits, under which −0 and 0 differ and every NaN is equal to itself
         table, place = np.unique(flat.view("<u8"), return_inverse=True)
         kind = (
             "u1" if len(table) <= 1 << 8 else "u2" if len(table) <= min(1 << 16, len(flat) * 3 // 4) else "f8"

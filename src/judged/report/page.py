@@ -47,7 +47,7 @@ SCRIPTS = ("dom", "data", "copies", "state", "table", "chart", "blocks")
 """The scripts that pages build on, in the order in which they are joined."""
 
 DOUBTFUL = {"tied-scores", "unjudged-results"}
-"""Codes of notes that are no warnings, and still belong on the first screen."""
+"""Codes of notes that are not warnings, and still belong on the first screen."""
 
 
 def render_report(

@@ -35,7 +35,7 @@ MANY = 9
 WIDE = 120
 """The width beyond which a table is transposed where no terminal says how wide it is."""
 LINE = 100
-"""Where sentences are wrapped if no terminal says how wide it is."""
+"""Width at which sentences are wrapped if the terminal's is unknown."""
 NARROW = 16
 """Text is wrapped to no fewer columns than this, and headings to half of it, before columns are set apart."""
 
@@ -107,7 +107,7 @@ def fit(table: Table, width: int | None, *, digits: int = 4) -> Iterator[tuple[T
 
 
 def _split(least: Sequence[int], width: int, *, keys: int) -> Iterator[list[int]]:
-    """Yield the columns of each part: as many as fit beside the keys."""
+    """Yield the columns of each part: as many as fit next to the keys."""
     part = list(range(keys))
     for column in range(keys, len(least)):
         if len(part) > keys and _total([least[at] for at in (*part, column)]) > width:
@@ -145,7 +145,7 @@ def _total(widths: Sequence[int]) -> int:
 
 def _columns(table: Table, digits: int) -> list[list[str]]:
     """Return the heading and the cells of every column as text; in numeric ones the numbers line up."""
-    found = []
+    columns = []
     for column, name in enumerate(table.columns):
         values = [row[column] for row in table.rows]
         cells = [_split_cell(value, digits) for value in values]
@@ -154,8 +154,8 @@ def _columns(table: Table, digits: int) -> list[list[str]]:
             texts = [head.rjust(before) + tail.ljust(after) for head, tail in cells]
         else:
             texts = [head + tail for head, tail in cells]
-        found.append([format_value(name), *texts])
-    return found
+        columns.append([format_value(name), *texts])
+    return columns
 
 
 def _split_cell(value: Value, digits: int) -> tuple[str, str]:

@@ -44,7 +44,7 @@ class RankedAlignment(Alignment):
 
     @cached_property
     def untied(self) -> Ranking:
-        """The view before ties were broken: it holds what they could bring within the protocol's depth."""
+        """The view before ties were broken: it holds what they could move into the protocol's depth."""
         return self.view if self.protocol.depth is None or self.rebuild is None else self.rebuild()
 
     @cached_property

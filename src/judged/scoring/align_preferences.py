@@ -114,15 +114,17 @@ def _to_ranks(ranks: Aligned, depth: int | None, documents: int) -> Ints:
 
 def _raise_contradictions(pairs: PreferencePairs, preferences: Preferences, rows: Flags) -> None:
     """Raise `BadInput` for a group whose sub-groups prefer each of two documents to the other."""
-    found = find_contradiction(pairs)
-    if found is None:
+    contradiction = find_contradiction(pairs)
+    if contradiction is None:
         return
-    first, second = (preferences.documents.table["document"][int(pairs.document[entry])] for entry in found)
-    number = int(np.searchsorted(pairs.offset, found[0], side="right")) - 1
+    first, second = (
+        preferences.documents.table["document"][int(pairs.document[entry])] for entry in contradiction
+    )
+    number = int(np.searchsorted(pairs.offset, contradiction[0], side="right")) - 1
     row = int(np.flatnonzero(rows)[np.searchsorted(_renumber(preferences.group[rows]), number)])
     query, group = (preferences.table[name][row] for name in ("query", "group"))
-    what = f"its sub-groups prefer `{first}` to `{second}` and `{second}` to `{first}`"
-    fault = Problem.error("contradiction", f"group `{group}` on query `{query}`", what)
+    message = f"its sub-groups prefer `{first}` to `{second}` and `{second}` to `{first}`"
+    fault = Problem.error("contradiction", f"group `{group}` on query `{query}`", message)
     raise BadInput(
         preferences.name, [fault], hint="views that contradict each other belong in different groups"
     )

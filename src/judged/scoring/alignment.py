@@ -18,17 +18,17 @@ from judged.tables.columns import to_strings
 
 
 class View(Protocol):
-    """What measures are computed on: flat arrays cut by offsets, one segment for each unit."""
+    """Input of measures: flat arrays cut by offsets, one segment for each unit."""
 
     def __len__(self) -> int:
         """Return the number of units."""
 
 
 class Counts(Protocol):
-    """What was counted while aligning; a family has its own dataclass for it."""
+    """Counts taken while aligning; each family has its own dataclass for them."""
 
     def notes(self, protocol: Any) -> tuple[Note, ...]:
-        """Return a note for everything notable, the gravest first."""
+        """Return a note for everything notable, most severe first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +41,13 @@ class Alignment:
     protocol: BaseProtocol
     counts: Counts
     present: Flags
-    """Which units the system has results for."""
+    """Mask of the units that the system has results for."""
     name: str | None = None
     """The name of the system, where the truth and the system's table do not give it."""
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What a reader of the numbers should know."""
+        """Notes on the numbers."""
         return self.counts.notes(self.protocol)
 
     def values(self, measure: Measure) -> NDArray[Any]:

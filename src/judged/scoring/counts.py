@@ -1,4 +1,4 @@
-"""What was counted while a run was aligned with judgments, and the notes that follow from it."""
+"""Counts taken while a run was aligned with judgments, and the notes that follow from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from judged.protocol import Protocol
 from judged.wording import counted
 
 SHOWN = 5
-"""How many query ids a note names before it ends with an ellipsis."""
+"""Maximum number of query ids a note names before it ends with an ellipsis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,11 @@ class RunCounts:
     """Notes of the readers of the inputs."""
 
     def notes(self, protocol: Protocol) -> tuple[Note, ...]:
-        """Return a note for each thing that happened under the protocol, the gravest first."""
-        found = self._doubts(protocol)
+        """Return notes on what the protocol changed, most severe first."""
+        notes = self._doubts(protocol)
 
         def add(code: str, fact: str, value: str, message: str, severity: Severity = "warning") -> None:
-            found.append(Note(code, severity, message, fact, value))
+            notes.append(Note(code, severity, message, fact, value))
 
         if self.missing:
             outcome, names = protocol.outcome("missing"), _name(self.missing)
@@ -102,25 +102,25 @@ class RunCounts:
                 for queries in ("queries", counted(self.interleaved, "query"))
             )
             add("interleaved-queries", fact, f"{self.interleaved:,}", message, "info")
-        return (*found, *self.input_notes)
+        return (*notes, *self.input_notes)
 
     def _doubts(self, protocol: Protocol) -> list[Note]:
         """Return the notes that put all numbers in doubt."""
-        found = []
+        notes = []
         without = len(self.missing) + self.empty
         if 2 * without > self.judged_queries > 0:
             share = f"{self.judged_queries - without:,} of {counted(self.judged_queries, 'judged query')}"
             message = f"the run has results for only {share}: are these the right judgments?"
             fact = "only a few of the judged queries have results; are these the right judgments?"
-            found.append(Note(FEW_QUERIES, "warning", message, fact, share))
+            notes.append(Note(FEW_QUERIES, "warning", message, fact, share))
         if self.zero_relevant:
             verb = "counts" if self.zero_relevant == 1 else "count"
             message = (
                 f"{counted(self.zero_relevant, 'judgment')} of grade 0 {verb} as relevant, because documents are "
                 f"relevant from grade {protocol.rel:g}: with graded judgments, values are far too high"
             )
-            found.append(Note(ZERO_RELEVANT, "warning", message))
-        return found
+            notes.append(Note(ZERO_RELEVANT, "warning", message))
+        return notes
 
 
 def to_notes(messages: Iterable[Note | str], code: str = "input") -> tuple[Note, ...]:

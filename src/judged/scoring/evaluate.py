@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str | os.PathLike[str]
 """Systems by name, a list of files, one file, or a pattern such as `runs/*.run`."""
 Backend: TypeAlias = Literal["local", "streaming"]
-"""What reads files: at once, or as streams. A Spark data frame brings its own."""
+"""Backends that read files: at once, or as streams. A Spark data frame selects its own."""
 MOST_KEPT = 1 << 28
 """Bytes of files whose tables are kept in memory; larger ones are read again where they are needed."""
 
@@ -63,13 +63,14 @@ def evaluate(
     """
     plan = _make_plan(system, measures, protocol)
     read = plan.read_truth(truth)
-    found = _evaluate_source(plan, read, system, name, backend, threads, progress)
-    if len(found) > 1:
-        names = ", ".join(each.system for each in found[:3])
-        what = f"holds {len(found):,} systems ({names}{', …' if len(found) > 3 else ''}), expected one"
+    evaluations = _evaluate_source(plan, read, system, name, backend, threads, progress)
+    if len(evaluations) > 1:
+        names = ", ".join(evaluation.system for evaluation in evaluations[:3])
+        more = ", …" if len(evaluations) > 3 else ""
+        message = f"holds {len(evaluations):,} systems ({names}{more}), expected one"
         hint = "`evaluate_many` scores all of them in one pass"
-        raise BadInput("the run", [Problem.error("several-systems", "column `system`", what)], hint=hint)
-    return found[0]
+        raise BadInput("the run", [Problem.error("several-systems", "column `system`", message)], hint=hint)
+    return evaluations[0]
 
 
 def evaluate_many(
@@ -96,7 +97,7 @@ def evaluate_many(
     >>> evaluate_many(qrels, runs, "RR").to_frame().to_pydict()
     {'system': ['old', 'new'], 'RR': [0.5, 1.0]}
     """
-    found: dict[str, Evaluation] = {}
+    evaluations: dict[str, Evaluation] = {}
     plan: _Plan | None = None
     for name, system in _name_systems(systems):
         if plan is None:
@@ -105,19 +106,19 @@ def evaluate_many(
         with nullcontext() if progress is None else progress(name or "") as report:
             several = _evaluate_source(plan, read, system, name, backend, threads, report)
         for evaluation in several:
-            if evaluation.system in found:
-                where, what = f"system `{evaluation.system}`", "is there twice, expected different names"
-                raise BadInput("the systems", [Problem.error("repeated-name", where, what)])
-            found[evaluation.system] = evaluation
-        if plan.keep_inputs and _count_bytes(found.values()) > MOST_KEPT:
+            if evaluation.system in evaluations:
+                where, message = f"system `{evaluation.system}`", "appears twice; names must be unique"
+                raise BadInput("the systems", [Problem.error("repeated-name", where, message)])
+            evaluations[evaluation.system] = evaluation
+        if plan.keep_inputs and _count_bytes(evaluations.values()) > MOST_KEPT:
             plan = replace(plan, keep_inputs=False)
-            found = {name: replace(evaluation, inputs=None) for name, evaluation in found.items()}
-    return Evaluations(found)
+            evaluations = {key: replace(known, inputs=None) for key, known in evaluations.items()}
+    return Evaluations(evaluations)
 
 
 def _count_bytes(evaluations: Iterable[Evaluation]) -> int:
     """Return the size of the files that evaluations were made from, each counted once."""
-    files = {file.path: file.stamp for one in evaluations for file in one.provenance.inputs}
+    files = {file.path: file.stamp for evaluation in evaluations for file in evaluation.provenance.inputs}
     return sum(stamp.size for stamp in files.values() if stamp is not None)
 
 
@@ -146,13 +147,13 @@ def read_truth(source: Any, measures: Sequence[Measure]) -> Any:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is computed: measures of a family, each under its protocol."""
+    """Plan of an evaluation: measures of a family, each under its protocol."""
 
     family: Family
     groups: Mapping[BaseProtocol, list[Measure]]
     """The measures by protocol."""
     written: Mapping[str, str]
-    """What the user wrote for each measure, with its name, in the order in which they were named."""
+    """The user's text of each measure, with its name, in the order in which they were named."""
     profile: Profile | None = None
     keep_inputs: bool = False
     """Whether evaluations keep the tables that were read."""
@@ -176,7 +177,7 @@ class _Plan:
 
 
 class _Truth(NamedTuple):
-    """What systems are evaluated against, and the file that it was read from."""
+    """Reference that systems are evaluated against, and the file that it was read from."""
 
     table: Any
     inputs: tuple[InputFile, ...]
@@ -298,13 +299,13 @@ def _evaluate(
     }
     for alignment in alignments.values():
         check_overlap(alignment, getattr(system, "name", None) or name or family.input_roles[1])
-    found = next(iter(alignments.values())).name or getattr(system, "name", None) or family.input_roles[1]
-    files = (replace(file, system=name or found) for file in inputs)
+    own_name = next(iter(alignments.values())).name or getattr(system, "name", None) or family.input_roles[1]
+    files = (replace(file, system=name or own_name) for file in inputs)
     return score(
         family,
         alignments,
         plan.groups,
-        name or found,
+        name or own_name,
         Provenance(inputs=(*truth.inputs, *files)),
         profile=plan.profile if plan.profile is not None and plan.profile.spellings else None,
         written=plan.written,

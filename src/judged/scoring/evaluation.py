@@ -29,7 +29,7 @@ from judged.tables.columns import to_numpy, to_strings
 from judged.tables.scores import Scores
 
 FLOOR = 1e-5
-"""What a geometric mean takes in place of a smaller value, as trec_eval does."""
+"""Lower bound of the values in a geometric mean, as in trec_eval."""
 
 Ends: TypeAlias = Callable[..., tuple[Floats, Floats]]
 """Returns the least and the greatest value of each query."""
@@ -50,9 +50,9 @@ class Part:
     measures: tuple[Measure, ...]
     notes: tuple[Note, ...] = ()
     units: int = 0
-    """How many units these measures have a value for."""
+    """Number of units that these measures have a value for."""
     counts: Counts | None = None
-    """What was counted under this protocol; not kept in saved evaluations."""
+    """Counts under this protocol; not kept in saved evaluations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,17 +117,17 @@ class Evaluation(Result):
 
     @property
     def unit(self) -> str:
-        """What a value belongs to: `query`, `session`, `task`, `request`."""
+        """The unit of a value: `query`, `session`, `task`, `request`."""
         return self.scores.unit
 
     @property
     def view(self) -> View:
-        """What the measures were computed on."""
+        """The view that the measures were computed on."""
         return self._alignment(self.measures[0]).view
 
     @property
     def counts(self) -> Any:
-        """What was counted under the first protocol: `RunCounts` for a run, `SessionTotals` for sessions."""
+        """Counts under the first protocol: `RunCounts` for a run, `SessionTotals` for sessions."""
         return self.parts[0].counts
 
     def __getitem__(self, measure: Measure | str) -> float:
@@ -186,6 +186,7 @@ class Evaluation(Result):
 
     def average_by(self, keys: Sequence[str], unit: str) -> Evaluation:
         """Return the evaluation with a row for each key: the mean over the units that share it."""
+        # by bytes, as judgments sort queries
         names = sorted(set(keys), key=str.encode)
         place = {name: number for number, name in enumerate(names)}
         group = np.array([place[key] for key in keys], dtype=np.int64)
@@ -278,18 +279,18 @@ class Evaluation(Result):
         return self._totals[name]
 
     def _alignment(self, measure: Measure) -> Alignment:
-        found = self.alignments.get(self.part(measure).protocol)
-        if found is None:
+        alignment = self.alignments.get(self.part(measure).protocol)
+        if alignment is None:
             msg = f"{self.system} was loaded from a file, which keeps scores but no alignment"
             raise BadMeasure(msg, hint="evaluate the run again")
-        return found
+        return alignment
 
     def _ranked(self, measure: Measure) -> RankedAlignment:
-        found = self._alignment(measure)
-        if not isinstance(found, RankedAlignment):
+        alignment = self._alignment(measure)
+        if not isinstance(alignment, RankedAlignment):
             msg = f"{measure} has no range over ties or unjudged results"
             raise BadMeasure(msg, hint="only measures of judgments have one")
-        return found
+        return alignment
 
     def _range(self, measure: Measure | str, ends: Ends, **options: Any) -> Range:
         known = self.find_measure(measure)
@@ -401,8 +402,8 @@ def score(
         alignment = alignments[protocol]
         scored = None if len(alignments) == 1 else _find_units(units, alignment.units)
         for measure in group:
-            found = alignment.values(measure)
-            values[str(measure)] = found if scored is None else _spread(found, scored)
+            own = alignment.values(measure)
+            values[str(measure)] = own if scored is None else _spread(own, scored)
             left_out[str(measure)] = np.zeros(len(units), dtype=bool)
             left_out[str(measure)][slice(None) if scored is None else scored] = alignment.left_out(measure)
         parts.append(Part(protocol, tuple(group), alignment.notes, len(alignment.units), alignment.counts))

@@ -52,7 +52,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
     by_system: Mapping[str, Evaluation]
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
-    """By system and measure, the confidence interval to show beside the mean."""
+    """By system and measure, the confidence interval to show next to the mean."""
     bounds: bool = False
     """Whether to show how far ties and unjudged results could move each number."""
     extra: Mapping[str, tuple[Mapping[str, Value], ...]] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
     @property
     def provenance(self) -> Provenance:  # type: ignore[override]
-        """How the numbers were made; the inputs of all systems, each once."""
+        """Provenance of the numbers; the inputs of all systems, each once."""
         inputs = dict.fromkeys(file for evaluation in self.values() for file in evaluation.provenance.inputs)
         return replace(self.first.provenance, inputs=tuple(inputs))
 
@@ -221,15 +221,17 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             yield query_table(self.first.unit, units, columns, display, foot=whole, title=display.title)
             return
         units = list(
-            dict.fromkeys(unit for each in self.values() for unit in each.scores.queries.to_pylist())
+            dict.fromkeys(unit for system in self.values() for unit in system.scores.queries.to_pylist())
         )
         for measure in self.measures:
             columns = {}
             for name, evaluation in self.items():
-                found = _to_cells(measure, evaluation.scores[measure].tolist())
-                known = dict(zip(evaluation.scores.queries.to_pylist(), found, strict=True))
+                cells = _to_cells(measure, evaluation.scores[measure].tolist())
+                known = dict(zip(evaluation.scores.queries.to_pylist(), cells, strict=True))
                 columns[name] = [known.get(unit) for unit in units]
-            whole = [None if measure.text else _to_value(measure, each[measure]) for each in self.values()]
+            whole = [
+                None if measure.text else _to_value(measure, system[measure]) for system in self.values()
+            ]
             yield query_table(self.first.unit, units, columns, display, foot=whole, title=str(measure))
 
     def _means_table(self, display: Display) -> Table:
@@ -256,11 +258,11 @@ class Evaluations(Result, Mapping[str, Evaluation]):
         for name, evaluation in self.items():
             for measure in evaluation.measures:
                 if not measure.text:
-                    found = find_bounds(evaluation, measure)
+                    bounds = find_bounds(evaluation, measure)
                     ranges = (
-                        None if each is None else Between(*each) for each in (found.unjudged, found.ties)
+                        None if span is None else Between(*span) for span in (bounds.unjudged, bounds.ties)
                     )
-                    rows.append((name, str(measure), evaluation[measure], found.judged, *ranges))
+                    rows.append((name, str(measure), evaluation[measure], bounds.judged, *ranges))
         return Table(columns, tuple(rows), title="Bounds", keys=2)
 
     def _cell(self, evaluation: Evaluation, measure: Measure, display: Display) -> Value:
@@ -306,7 +308,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
 
 class Bounds(NamedTuple):
-    """How much was judged, and the values that unjudged results and ties leave possible; None: unknown."""
+    """Share of judged results, and the values that unjudged results and ties leave possible; None: unknown."""
 
     judged: float | None
     unjudged: Range | None

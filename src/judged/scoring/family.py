@@ -36,11 +36,11 @@ class Family:
 
     name: str
     unit: str
-    """What a value belongs to: a query, a session, a request."""
+    """The unit of a value: a query, a session, a request."""
     protocol: type[BaseProtocol]
     """Its conventions; the class without arguments is the default protocol."""
     view: type
-    """What its measures are computed on."""
+    """The view that its measures are computed on."""
     align: Callable[..., Alignment]
     """`align(truth, system, protocol, measures, **options)` returns the view, its units and its notes."""
     measures: Registry[Measure]
@@ -54,13 +54,13 @@ class Family:
     documents: Callable[[Any], Judgments] | None = None
     """Returns the documents that the truth is about, where systems are runs: what a stream or a cluster looks for."""
     input_roles: tuple[str, str] = ("judgments", "run")
-    """What the two inputs are called in the provenance of a result."""
+    """Names of the two inputs in the provenance of a result."""
     threaded: bool = False
-    """Whether `align` takes `threads` and `progress`."""
+    """Whether `align` accepts `threads` and `progress`."""
     empty: float = nan
     """The aggregate of a measure over no units."""
     pair: Pair | None = None
-    """How systems are paired, unless by the units that measures have values for."""
+    """Pairing of systems, unless by the units that measures have values for."""
 
     def parse_measures(self, measures: Measures) -> list[Measure]:
         """Return the measures of this family that were named, each once."""
@@ -78,7 +78,7 @@ FAMILIES.add("preference", "judged.scoring.align_preferences:PREFERENCE")
 FAMILIES.add("timing", "judged.scoring.timing:TIMING")
 
 _RANKED_SCOPES = frozenset({"ranked", "diversity", "browsing", "custom"})
-"""What measures of ranked runs call their family."""
+"""Name of the family of measures of ranked runs."""
 
 
 def find_family(measures: Sequence[Measure]) -> Family:

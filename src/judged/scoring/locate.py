@@ -41,7 +41,7 @@ class Located:
     missing: tuple[str, ...]
     """Judged queries that the run does not have."""
     notes: tuple[str, ...] = ()
-    """What was found in the rows of the run."""
+    """Notes on the rows of the run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +50,11 @@ class ReducedRun:
 
     name: str
     scans: Mapping[BaseProtocol, Scanned]
-    """What was found under each protocol that was asked for."""
+    """Scan result under each requested protocol."""
     self_matches: Mapping[BaseProtocol, int]
     """Rows that each of them removed because their document has the id of their query."""
     notes: tuple[str, ...] = ()
-    """What a user should know about how it was read."""
+    """Notes on how it was read."""
 
 
 def locate_judged(
@@ -146,7 +146,11 @@ def _align(
         try:
             mapping = run.source.mapping
             return align_mapping(*names, judgments.offset, mapping, **_rules(protocol)), run
-        except (TypeError, ValueError, OverflowError):  # an id that is not text, or a score that is no number
+        except (
+            TypeError,
+            ValueError,
+            OverflowError,
+        ):  # an id that is not text, or a score that is not a number
             run = run.as_columns()
         except RuntimeError as error:  # a score's own conversion changed the dict
             msg = f"{run.name} cannot be read: {error}"
@@ -226,11 +230,11 @@ def _column_problem(source: Columns, problem: RowProblem) -> Problem:
     """Return a problem of columns, with its row; places are byte positions in the column of documents."""
     row = _row(source, problem.position)
     where = source.place(row)
-    what = f"document `{source.document[row]}` of query `{source.query[row]}`"
+    subject = f"document `{source.document[row]}` of query `{source.query[row]}`"
     if problem.kind == KINDS[NAN]:
-        return Problem.error(problem.kind, where, f"the score of {what} is NaN, expected a number")
+        return Problem.error(problem.kind, where, f"the score of {subject} is NaN, expected a number")
     first = source.place(_row(source, problem.detail))
-    return Problem.error(problem.kind, where, f"{what} is retrieved again, first at {first}")
+    return Problem.error(problem.kind, where, f"{subject} is retrieved again, first at {first}")
 
 
 def _row(source: Columns, place: int) -> int:

@@ -4,7 +4,7 @@ The judged ids go to every executor, a `Reducer` runs on the Arrow batches of ea
 back: the driver joins it and computes the measures, so that no number can differ from that of a single machine.
 
 Rows are moved only where they must be. Input whose queries are consecutive, or that is partitioned by query, stays
-where it is; queries that turn out to be in two places, such as at the cut of a file, are brought together in a second
+where it is; queries that turn out to be in two places, such as at the cut of a file, are collected in a second
 pass, and only they. Parquet files are opened by the executors themselves if they can, since Spark's own rows cost more
 than all the rest. Tasks return values and have no side effects, so one that is run again changes nothing.
 """
@@ -59,7 +59,7 @@ SAMPLE = 2000
 LISTED = 1000
 """Queries that a filter lists; more are joined."""
 TARGET_BYTES = 1 << 25
-"""Bytes of Parquet, about three million rows, that are brought together in one task."""
+"""Bytes of Parquet, about three million rows, that are collected in one task."""
 SCHEMES = ("file:", "s3://")
 """Storage that Arrow opens on executors, with the credentials of their machines."""
 
@@ -188,6 +188,7 @@ def _find_pieces(frame: Any) -> list[list[Piece]] | None:
         return None
     conf = frame._jdf.sparkSession().sessionState().conf()  # noqa: SLF001 - asked nowhere else
     size, parallel = relation.sizeInBytes(), frame.sparkSession.sparkContext.defaultParallelism
+    # as Spark itself cuts files into partitions
     target = min(conf.filesMaxPartitionBytes(), max(conf.filesOpenCostInBytes(), size // parallel, 1))
     parts = max(1, ceil(size / len(uris) / target))
     if parts > 1:
@@ -220,7 +221,7 @@ def _is_plain(columns: Any) -> bool:
 
 
 def _count_targets(frame: Any) -> int:
-    """Return how many tasks rows are brought together in."""
+    """Return the number of tasks that rows are collected in."""
     usual = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
     if is_connect(frame):
         return usual
@@ -234,8 +235,8 @@ def _find_targets(count: int) -> list[int]:
     tried = 4 * count + 64
     while True:
         partition = _hash_numbers(np.arange(tried, dtype=np.uint32)).view(np.int32) % count
-        found, first = np.unique(partition, return_index=True)
-        if len(found) == count:
+        reached, first = np.unique(partition, return_index=True)
+        if len(reached) == count:
             return [int(number) for number in first]
         tried *= 2
 
@@ -283,6 +284,7 @@ def _is_consecutive(sample: Iterable[Sequence[object]]) -> bool:
         if last.get(tuple(system), runs) != query:
             runs[*system, query] += 1
         last[tuple(system)] = query
+    # the sample may begin and end within queries of several partitions
     return runs.total() <= 1.2 * len(runs) + 4
 
 
@@ -395,12 +397,12 @@ def _raise_problems(parts: list[TaskPart], frame: Any, names: Mapping[str, str])
     faults = [part.faults for part in parts if part.faults.counts]
     if not faults:
         return
-    found = [fault for each in faults for fault in each.found][:SHOWN]
-    counts: Counter[str] = sum((Counter(each.counts) for each in faults), Counter())
-    named = [fault for fault in found if fault.named]
+    shown = [fault for partition in faults for fault in partition.found][:SHOWN]
+    counts: Counter[str] = sum((Counter(partition.counts) for partition in faults), Counter())
+    named = [fault for fault in shown if fault.named]
     places = _find_places(frame, names, named) if named else {}
-    problems = [_to_problem(fault, places.get((fault.query, fault.document), [])) for fault in found]
-    hint = next((each.hint for each in faults if each.hint), None)
+    problems = [_to_problem(fault, places.get((fault.query, fault.document), [])) for fault in shown]
+    hint = next((partition.hint for partition in faults if partition.hint), None)
     raise BadInput(LABEL, problems, counts=counts, hint=hint)
 
 
@@ -427,9 +429,9 @@ def _find_places(
     try:
         place = (col("_metadata.file_path"), col("_metadata.row_index"))
         rows = frame.filter(wanted).select(*ids, *place).limit(100 * SHOWN).collect()
-    except Exception:  # noqa: BLE001 - whatever kind of table it is, it has no files
+    except Exception:  # noqa: BLE001 - any other kind of table has no files
         return {}
-    found: dict[tuple[str | None, str | None], list[Place]] = {}
+    places: dict[tuple[str | None, str | None], list[Place]] = {}
     for query, document, file, row in sorted(rows, key=lambda row: (row[2], row[3])):
-        found.setdefault((query, document), []).append(Place(name_file(file), row=row + 1))
-    return found
+        places.setdefault((query, document), []).append(Place(name_file(file), row=row + 1))
+    return places

@@ -1,4 +1,4 @@
-"""What Spark's executors do: read rows, reduce those of consecutive queries, send others to where their query is reduced.
+"""Tasks of Spark's executors: read rows, reduce those of consecutive queries, send others to where their query is reduced.
 
 A task takes Arrow batches and returns them, and has no side effects. Rows are sent in *cells*: the documents and scores
 of thousands of rows side by side, so that Spark moves few large values in place of many small rows.
@@ -35,16 +35,16 @@ from judged.tables.run import Columns, Run
 
 LABEL = "the Spark data frame"
 PARTS = "part binary"
-"""What tasks return to the driver."""
+"""Schema of what tasks return to the driver."""
 CELLS = "target int, part binary, system string, number binary, length binary, document binary, score binary"
-"""What tasks send to each other: rows of a system for a target, or a part for the driver."""
+"""Schema of what tasks send to each other: rows of a system for a target, or a part for the driver."""
 CELL_BYTES, BATCH_ROWS, BLOCK_BYTES = 1 << 16, 1 << 16, 1 << 28
 _HITS = ("row", "rank", "above", "tied")
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 
 
 class About(Struct):
-    """What a task says of the rows of a system beside ranks."""
+    """Statistics of a task on the rows of a system, in addition to ranks."""
 
     system: str | None = None
     rows: list[int] = []
@@ -70,7 +70,7 @@ class Fault(Struct):
 
 
 class Faults(Struct):
-    """What is wrong with the rows of a partition."""
+    """Problems with the rows of a partition."""
 
     found: list[Fault] = []
     counts: dict[str, int] = {}
@@ -80,7 +80,7 @@ class Faults(Struct):
 
 
 class TaskPart(NamedTuple):
-    """What a task returns of one system."""
+    """Result of a task for one system."""
 
     about: About
     blocks: pa.Table
@@ -193,7 +193,7 @@ def _unpack(judged: bytes) -> _Judged:
 
 @dataclass(frozen=True)
 class Job:
-    """What all tasks know: the judged ids, broadcast where Spark can, and the protocols."""
+    """Shared data of all tasks: the judged ids, broadcast where Spark can, and the protocols."""
 
     payload: Any
     protocols: tuple[Protocol, ...]
@@ -246,7 +246,7 @@ class Handed:
 
 def _name_row(named: dict[str, tuple[str | None, str | None]], query: Any, document: Any) -> Place:
     text = f"query `{query}`, document `{document}`"
-    first, second = (None if each is None else str(each) for each in (query, document))
+    first, second = (None if value is None else str(value) for value in (query, document))
     named[text] = (first, second)
     return Place(text)
 
@@ -366,14 +366,14 @@ def _to_parts(reducer: Reducer, named: Mapping[str, tuple[str | None, str | None
     for system, reduction in reducer.systems.items():
         yield TaskPart.of(system, reduction)
     if reducer.counts:
-        found = []
+        faults = []
         for problem in reducer.problems:
             fault = Fault(problem.code, problem.message, str(problem.place))
             if problem.place.file in named:
                 fault.query, fault.document = named[problem.place.file]
                 fault.named = True
-            found.append(fault)
-        yield TaskPart.of_faults(Faults(found, dict(reducer.counts), reducer.hint))
+            faults.append(fault)
+        yield TaskPart.of_faults(Faults(faults, dict(reducer.counts), reducer.hint))
 
 
 def spread(job: Job, reader: Reader, targets: Sequence[int]) -> Task:
@@ -405,7 +405,7 @@ def _collect(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     held: list[pa.Table] = []
     for table in tables:
         held.append(table)
-        if sum(map(len, held)) >= BLOCK_ROWS or sum(each.nbytes for each in held) >= BLOCK_BYTES:
+        if sum(map(len, held)) >= BLOCK_ROWS or sum(batch.nbytes for batch in held) >= BLOCK_BYTES:
             yield pa.concat_tables(held)
             held = []
     if held:

@@ -35,21 +35,21 @@ from judged.tables.run import Columns, Run
 from judged.wording import counted
 
 PARTITIONS = 256
-"""How many files rows are spilled to at once."""
+"""Number of files that rows are spilled to at once."""
 LEVELS = 3
-"""How often a file of spilled rows is split again: each time takes another byte of a hash of 32 bits."""
+"""Maximum depth of splits of spilled rows: each uses another byte of a 32-bit hash."""
 INTERVAL = 0.2
 """Seconds between two reports of progress."""
 
 
 @dataclass
 class Reduction:
-    """What is left of the run of one system, as its blocks arrive."""
+    """The reduced run of one system, as its blocks arrive."""
 
     seen: Flags
-    """Which judged queries have had rows."""
+    """Mask of the judged queries that have had rows."""
     scans: list[list[Scanned]]
-    """What was found in each block, for each protocol."""
+    """Scan result of each block, for each protocol."""
     self_matches: Ints
     """Rows that each protocol removed."""
     scattered: set[int] = field(default_factory=set)
@@ -116,6 +116,7 @@ class Reducer:
         for number, protocol in enumerate(self.protocols):
             ready = apply_run_conventions(run, protocol)
             scanned = scan_run(self.index, ready, protocol, threads=self._threads)
+            # once: rows that cannot be read are the same under every protocol
             if scanned.counts and number == 0:
                 self._collect(scanned, ready)
             found.append(replace(scanned, problems=(), counts=Counter()))
@@ -161,14 +162,15 @@ def reduce_stream(
         except BadInput as error:
             reducer.refuse(error)
         report(reducer.rows, stream.share)
+    # before the second pass, which a run that is refused does not need
     reducer.raise_if_any(stream)
-    found = _reduce_scattered(reducer, judgments, stream)
+    gathered = _reduce_scattered(reducer, judgments, stream)
     reducer.raise_if_any(stream)
     return {
         system: to_reduced_run(
             reduction,
             protocols,
-            found.get(system, [[] for _ in protocols]),
+            gathered.get(system, [[] for _ in protocols]),
             name=stream.name if system is None else system,
             notes=(*stream.notes, *_note_spilled(reduction)),
             interleaved=True,
@@ -198,13 +200,13 @@ def to_reduced_run(
 def _note_spilled(reduction: Reduction) -> Iterator[str]:
     if reduction.scattered:
         queries = counted(len(reduction.scattered), "query")
-        yield f"the rows of {queries} are far apart: they were brought together on disk, in a second pass"
+        yield f"the rows of {queries} are far apart: they were collected on disk, in a second pass"
 
 
 def _reduce_scattered(
     reducer: Reducer, judgments: Judgments, stream: RunStream
 ) -> dict[str | None, list[list[Scanned]]]:
-    """Return what is found for the queries whose rows are in several blocks, brought together on disk."""
+    """Return the results for queries whose rows are in several blocks, collected on disk."""
     wanted = {system: reduction.scattered for system, reduction in reducer.systems.items()}
     wanted = {system: queries for system, queries in wanted.items() if queries}
     found: dict[str | None, list[list[Scanned]]] = {
@@ -272,6 +274,7 @@ def _choose(table: pa.Table, wanted: Mapping[str | None, pa.Array]) -> pa.Table:
 def _partition(table: pa.Table, count: int, level: int) -> Iterator[tuple[int, pa.Table]]:
     """Yield the rows that belong in each file, by a hash of their query; each level uses other bits of it."""
     encoded = one_array(table["query"]).dictionary_encode()
+    # not by `hash`, whose salt would change the order of the parts from run to run
     home = np.array(
         [
             zlib.crc32(str(name).encode()) // PARTITIONS**level % count

@@ -24,7 +24,7 @@ from judged.tables.timings import Timings
 
 @dataclass(frozen=True, slots=True)
 class TimingProtocol(BaseProtocol):
-    """Which of the recorded times count."""
+    """Conventions for which recorded times count."""
 
     family: ClassVar[str] = "timing"
 
@@ -40,13 +40,13 @@ class TimingProtocol(BaseProtocol):
 
     @property
     def heading(self) -> str:
-        """What its line begins with."""
+        """Prefix of its line."""
         return "timings"
 
 
 @dataclass(frozen=True, slots=True)
 class TimingCounts:
-    """What was counted while reading timings."""
+    """Counts taken while reading timings."""
 
     requests: int
     input_notes: tuple[Note, ...] = ()

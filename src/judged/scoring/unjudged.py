@@ -27,12 +27,12 @@ from judged.progress import Progress
 from judged.scoring.align import RankedAlignment
 
 COMPLETIONS = 5_000
-"""How many completions of one query are tried one by one."""
+"""Maximum number of completions of one query that are tried one by one."""
 SLACK = 1e-9
-"""How far, as a share of the largest, estimates of values may be from the extreme one to be evaluated: far more than
+"""Tolerance, as a share of the largest, within which estimates near the extreme one are evaluated: far more than
 they are rounded by."""
 CANDIDATES = 16
-"""How many completions with the same extreme estimate are evaluated."""
+"""Maximum number of completions with the same extreme estimate that are evaluated."""
 UNLAWFUL = (("max_grade", "query"), ("depth", "longer"))
 """Parameters that scale values by what is judged, so that no law of completions holds."""
 
@@ -43,7 +43,7 @@ class Bounds(NamedTuple):
     low: Floats
     high: Floats
     exact: Flags
-    """Where some completion has these values; elsewhere no completion lies outside, but the bounds may be wide."""
+    """Mask of bounds that some completion attains; elsewhere no completion lies outside, but they may be wide."""
 
 
 def unjudged_bounds(
@@ -121,6 +121,7 @@ class _Completed:
 
     def _search(self, hole: UnjudgedResults) -> tuple[float, float, bool]:
         """Return the least and the greatest value by the laws that the measure obeys."""
+        # the strongest law first, which leaves the fewest completions to evaluate
         if self._has(Law.GROWS):
             return self._among(hole, [self._constant(hole, [0, self._top])])
         if self._has(Law.GRADE_FREE):
@@ -204,6 +205,7 @@ class _Completed:
             return self._among(hole, (np.concatenate([rows, rows[:, ::-1]]) for rows in batches))
         if grades**unjudged <= COMPLETIONS:
             return self._among(hole, _batches(product(self._levels, repeat=unjudged), hole))
+        # too many to try: bounds that hold, but that no completion need reach
         low, high = self.measure.limits
         if self._has(Law.PARTED):
             none, every = self._constant(hole, [0]), self._constant(hole, [self._top])
@@ -230,7 +232,7 @@ class _Completed:
     def _best_discounted(self, hole: UnjudgedResults) -> Floats:
         """Return the completion with the highest nDCG."""
         given: Mapping[str, Any] = self.measure.parameters
-        value, best, found = (
+        value, best, gained = (
             grade_gains(grade, given["gain"], given["gains"])
             for grade in (self._levels, hole.best, hole.grade)
         )
@@ -240,7 +242,7 @@ class _Completed:
         counts = best_completion_counts(
             np.diff(value),
             (best >= value[1:, None]).sum(axis=1),
-            float((found * weight[: len(found)]).sum()),
+            float((gained * weight[: len(gained)]).sum()),
             weight[hole.unjudged],
             np.concatenate(([0.0], np.cumsum(weight))),
         )

@@ -1,6 +1,6 @@
 """Statistics of scores, rankings and labels: intervals, tests, corrections, effect sizes, agreement.
 
-Every name is imported on first use; the stub beside this file lists them. No name is also a module's, so that a module
+Every name is imported on first use; the stub next to this file lists them. No name is also a module's, so that a module
 imported earlier never hides a function.
 """
 

@@ -18,7 +18,7 @@ from judged.stats.paired import Values, check_level, check_resamples, check_valu
 FLOOR = 1e-5
 """Smaller values count as this in a geometric mean, as in trec_eval."""
 STREAM = 64
-"""How many resamples share a stream of random numbers."""
+"""Number of resamples that share a stream of random numbers."""
 
 
 def draw_resamples(size: int, *, resamples: int, seed: int) -> Iterator[Ints]:

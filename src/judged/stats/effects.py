@@ -1,4 +1,4 @@
-"""How large a difference is, and how large it must be to be found: effect sizes, and the power of the paired t-test."""
+"""Effect sizes, and the power of the paired t-test: the smallest difference that it can detect."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ def hedges(difference: Floats) -> float | Undefined:
         return raw
     if freedom < 2:
         return Undefined("two queries") if raw else 0.0
+    # by logarithms: Γ itself overflows from 345 queries on
     factor = math.exp(math.lgamma(freedom / 2) - math.lgamma((freedom - 1) / 2)) / math.sqrt(freedom / 2)
     return raw * factor
 

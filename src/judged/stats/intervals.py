@@ -23,7 +23,7 @@ class Interval:
     high: float
     level: float
     method: str = "student"
-    """How it was made: `student`, `wilson`, `delta`, `percentile`, `bca` or `maxT` (simultaneous)."""
+    """Method: `student`, `wilson`, `delta`, `percentile`, `bca` or `maxT` (simultaneous)."""
 
 
 def student_interval(values: Iterable[float] | Floats, *, level: float = 0.95) -> Interval:
@@ -67,10 +67,10 @@ def ratio_interval(numerator: Values, denominator: Values, *, level: float = 0.9
     if base == 0:
         return NO_BASE
     ratio = summarise(above).mean / base
-    found = defined_student_interval((above - ratio * below) / base, level=level)
-    if isinstance(found, Undefined):
-        return found
-    half = (found.high - found.low) / 2
+    residual = defined_student_interval((above - ratio * below) / base, level=level)
+    if isinstance(residual, Undefined):
+        return residual
+    half = (residual.high - residual.low) / 2
     return Interval(ratio, ratio - half, ratio + half, level, "delta")
 
 
@@ -123,6 +123,7 @@ def wilson_interval(values: Values, *, level: float = 0.95) -> Interval:
     centre = (share + z2 / (2 * size)) / (1 + z2 / size)
     margin = math.sqrt(z2 * (share * (1 - share) / size + z2 / (4 * size**2))) / (1 + z2 / size)
     low, high = max(0.0, centre - margin), min(1.0, centre + margin)
+    # exactly 0 and 1 at the ends, where rounding would leave a bound just inside
     return Interval(share, low if share else 0.0, high if share < 1 else 1.0, level, "wilson")
 
 

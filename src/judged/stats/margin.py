@@ -25,7 +25,7 @@ Verdict: TypeAlias = Literal["pass", "fail", "inconclusive"]
 OneSidedTest: TypeAlias = Literal["t", "randomisation"]
 
 POWER = 0.8
-"""How often a detectable effect would be detected."""
+"""Power at which an effect counts as detectable."""
 CELLS = 2**21
 """About how many flips are held at once; the result does not depend on it."""
 SAME = 1e-12
@@ -55,7 +55,7 @@ class MarginTest:
     """The p-value of the test that could show it to be below."""
     verdict: Verdict
     detectable: float | None = None
-    """How far from the margin the true difference must be to be found with a power of 0.8; None if undefined."""
+    """Distance of the true difference from the margin that is detected with a power of 0.8; None if undefined."""
     needed: int | None = None
     """With this many queries, two equally good systems would pass with that power; None if undefined, or never."""
     undefined: Undefined | None = None
@@ -103,7 +103,7 @@ def margin_test(
     alike = np.ptp(excess) <= SAME * max(1.0, abs(left.mean))  # but for the last bits
     if left.size == 1 or alike or not given.any():
         return _decide_by_sight(test, of, left, mean_margin, alpha)
-    found = _t_bounds(left, alpha) if test == "t" else _sign_bounds(excess, alpha, resamples, seed)
+    bounds = _t_bounds(left, alpha) if test == "t" else _sign_bounds(excess, alpha, resamples, seed)
     allowed, exact = alpha * (1 + SAME), test == "t" or of.size <= EXACT_UP_TO
     return MarginTest(
         test,
@@ -111,11 +111,11 @@ def margin_test(
         of.mean,
         mean_margin,
         alpha,
-        found.low + mean_margin,
-        found.high + mean_margin,
-        found.p_above,
-        found.p_below,
-        "pass" if found.p_above <= allowed else "fail" if found.p_below <= allowed else "inconclusive",
+        bounds.low + mean_margin,
+        bounds.high + mean_margin,
+        bounds.p_above,
+        bounds.p_below,
+        "pass" if bounds.p_above <= allowed else "fail" if bounds.p_below <= allowed else "inconclusive",
         detectable=left.deviation * least_effect(left.size, POWER, alpha, sides=1),
         needed=least_size(-mean_margin / left.deviation, POWER, alpha, sides=1) if mean_margin < 0 else None,
         exact=exact,
@@ -159,8 +159,8 @@ def _decide_by_sight(test: OneSidedTest, of: Sample, left: Sample, margin: float
         bounds = _Bounds(of.mean, of.mean, *((0.0, 1.0) if passes else (1.0, 0.0)))
         verdict = "pass" if passes else "fail"
     why = ONE_QUERY if left.size == 1 else NO_SPREAD
-    found = (bounds.low, bounds.high, bounds.p_above, bounds.p_below)
-    return MarginTest(test, of.size, of.mean, margin, alpha, *found, verdict, undefined=why)
+    numbers = (bounds.low, bounds.high, bounds.p_above, bounds.p_below)
+    return MarginTest(test, of.size, of.mean, margin, alpha, *numbers, verdict, undefined=why)
 
 
 def _t_bounds(of: Sample, alpha: float) -> _Bounds:

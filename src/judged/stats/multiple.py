@@ -138,7 +138,7 @@ class Tukey:
     pairs: tuple[TukeyPair, ...]
     means: dict[str, float]
     arrangements: int | None = None
-    """How many arrangements of the labels were examined; None for the studentized range."""
+    """Number of arrangements of the labels examined; None for the studentized range."""
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return a dict for each pair, an undefined number as its text."""
@@ -245,8 +245,8 @@ def _tukey_pairs(
         effect = variance if isinstance(variance, Undefined) else gap / math.sqrt(variance)
         return TukeyPair(first, second, gap, low, high, p, effect)
 
-    found = zip(combinations(paired.systems, 2), _gaps(paired).tolist(), ps, strict=True)
-    return tuple(pair(*names, gap, p) for names, gap, p in found)
+    rows = zip(combinations(paired.systems, 2), _gaps(paired).tolist(), ps, strict=True)
+    return tuple(pair(*names, gap, p) for names, gap, p in rows)
 
 
 def _range_p_values(
@@ -263,8 +263,8 @@ def _range_p_values(
     ranges = _all_ranges(values, total, rows) if exact else _random_ranges(values, resamples, rows, seed)
     least = gaps - paired.rounding  # equal ranges differ by rounding, and must count as equal
     count = np.zeros(len(gaps), dtype=np.int64)
-    for found in ranges:
-        count += len(found) - np.searchsorted(np.sort(found), least)
+    for block_ranges in ranges:
+        count += len(block_ranges) - np.searchsorted(np.sort(block_ranges), least)
     return (count / total, total, True) if exact else ((count + 1) / (resamples + 1), resamples, False)
 
 
@@ -313,7 +313,7 @@ class RankPair:
 
 @dataclass(frozen=True, slots=True)
 class Friedman:
-    """Whether any system is ranked better than others, and which pairs differ."""
+    """Test of whether any system is ranked better than others, and which pairs differ."""
 
     queries: int
     level: float
@@ -427,8 +427,8 @@ def _rank_pairs(systems: tuple[str, ...], average: Floats, unit: float) -> tuple
     first, second = np.triu_indices(len(systems), k=1)
     gaps = average[first] - average[second]
     ps = range_tail(np.abs(gaps) / unit, groups=len(systems), freedom=math.inf)
-    found = zip(combinations(systems, 2), gaps.tolist(), ps.tolist(), strict=True)
-    return tuple(RankPair(*names, gap, p) for names, gap, p in found)
+    rows = zip(combinations(systems, 2), gaps.tolist(), ps.tolist(), strict=True)
+    return tuple(RankPair(*names, gap, p) for names, gap, p in rows)
 
 
 def _find_cliques(systems: tuple[str, ...], average: Floats, critical: float) -> tuple[tuple[str, ...], ...]:
@@ -436,9 +436,9 @@ def _find_cliques(systems: tuple[str, ...], average: Floats, critical: float) ->
     order = np.argsort(average, kind="stable")
     ranks = average[order]
     ends = np.searchsorted(ranks, ranks + critical, side="right")
-    reached, found = 0, []
+    reached, cliques = 0, []
     for start, end in enumerate(ends.tolist()):
         if end > max(reached, start + 1):
-            found.append(tuple(systems[at] for at in order[start:end]))
+            cliques.append(tuple(systems[at] for at in order[start:end]))
         reached = max(reached, end)
-    return tuple(found)
+    return tuple(cliques)

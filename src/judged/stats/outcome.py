@@ -1,4 +1,4 @@
-"""What a statistic returns: a number, or the reason why there is none; the outcome of a test; rows of a table."""
+"""Return types of statistics: a number, or the reason it is undefined; the outcome of a test; rows of a table."""
 
 from __future__ import annotations
 

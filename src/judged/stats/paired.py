@@ -24,7 +24,7 @@ SystemValues: TypeAlias = Values | Mapping[str, float] | Scores
 MOST_RESAMPLES = 10_000_000
 """More would change no digit that is shown."""
 DIGITS = 12
-"""How many digits of the largest score count; differences below them are rounding errors of float64."""
+"""Significant digits of the largest score; differences below them are rounding errors of float64."""
 ROUNDING = 10.0**-DIGITS
 """The same as a share of the largest score."""
 
@@ -143,9 +143,11 @@ def steady(values: Floats, *, scale: float) -> Floats:
     """
     if scale == 0:
         return values
+    # more than 300 decimals overflow inside `np.round`
     rounded = np.round(values, int(min(DIGITS - np.ceil(np.log10(scale)), 300))).ravel()
     sizes, first, place = np.unique(np.abs(rounded), return_index=True, return_inverse=True)
     kept = np.where(sizes == 0, 0.0, np.abs(values.ravel())[first])
+    # + 0.0 turns −0 into 0
     equal: Floats = (np.sign(rounded) * kept[place.ravel()] + 0.0).reshape(values.shape)
     return equal
 
@@ -204,13 +206,13 @@ def pair_scores(
     try:
         values = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = "the scores are no table of numbers, expected a row for each query and a column for each system"
+        msg = "scores must be a 2-D array: one row per query, one column per system"
         raise BadSample(msg) from None
     if values.ndim != 2:
         msg = f"the scores have {values.ndim} dimensions, expected 2: a row for each query, a column for each system"
         raise BadSample(msg)
     if len(values) == 0:
-        msg = "there are scores of no query, expected at least one"
+        msg = "there are no scores, expected those of at least one query"
         raise BadSample(msg)
     _check_several(values.shape[1], least)
     for query, system in np.argwhere(~np.isfinite(values))[:1]:
@@ -226,13 +228,13 @@ def pair_scores(
 def _pair_mapping(scores: Mapping[str, SystemValues], measure: object) -> Paired:
     by_query = {name: _by_query(name, values, measure) for name, values in scores.items()}
     first, expected = next(iter(by_query.items()))
-    for name, found in by_query.items():
-        strange = set(expected) ^ set(found)
+    for name, values in by_query.items():
+        strange = set(expected) ^ set(values)
         if strange:
             shown = ", ".join(sorted(map(str, strange))[:3])
             msg = f"`{first}` and `{name}` have scores of different queries, expected the same: {shown} in one only"
             raise BadSample(msg, hint='a protocol with `missing="zero"` scores every judged query')
-    columns = [check_values((found[q] for q in expected), name=name) for name, found in by_query.items()]
+    columns = [check_values((values[q] for q in expected), name=name) for name, values in by_query.items()]
     return Paired(np.stack(columns, axis=1), tuple(map(str, scores)))
 
 

@@ -18,7 +18,7 @@ from judged.stats.paired import Values, check_level, check_values
 from judged.stats.rater_agreement import sort_labels
 
 Trust: TypeAlias = Literal["tuned", "full", "none"]
-"""How far to rely on the machine: as far as it helps (PPI++), fully (PPI), not at all (classical)."""
+"""Reliance on the machine: as far as it helps (PPI++), fully (PPI), not at all (classical)."""
 METHODS = {"tuned": "PPI++", "full": "PPI", "none": "classical"}
 
 

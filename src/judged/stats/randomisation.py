@@ -27,7 +27,7 @@ CLOSE = 1e-9
 CELLS = 1 << 19
 """The default number of signs in memory at once."""
 STREAM = 64
-"""How many permutations of groups share a stream of random numbers."""
+"""Number of permutations of groups that share a stream of random numbers."""
 
 
 def draw_flips(queries: int, *, resamples: int, seed: int, block: int | None = None) -> Iterator[Bytes]:
@@ -39,6 +39,7 @@ def draw_flips(queries: int, *, resamples: int, seed: int, block: int | None = N
     at_once = block or max(1, CELLS // queries)
     for start in range(0, resamples, at_once):
         count = min(at_once, resamples - start)
+        # little-endian on every machine, so that a seed means the same signs
         raw = source.random_raw(count * words).astype("<u8").view(np.uint8).reshape(count, -1)
         yield np.unpackbits(raw, axis=1, count=queries)
 
@@ -111,7 +112,7 @@ def randomise(
     The statistic of a pair is $|\sum_q s_q d_q| / \sqrt{\sum_q d_q^2}$, which orders assignments as Student's t
     does. Up to 20 queries all $2^n$ assignments are enumerated, and p is their exact share; beyond,
     $p = (k + 1) / (B + 1)$ of $B$ random assignments (`resamples`), which is never 0. One seed gives one result,
-    whatever the `block` (how many assignments are held at once) and the number of threads.
+    independent of the `block` (how many assignments are held at once) and the number of threads.
 
     The corrected p-values bound the chance of any false claim among all pairs; maxT takes from the assignments how the
     pairs depend on each other, and so has more power than Bonferroni's rule. Step-down maxT claims a little more;

@@ -1,4 +1,4 @@
-"""How well two rankings agree: Kendall's τ, τ_AP, Spearman's ρ, and rank-biased overlap (RBO).
+"""Agreement of two rankings: Kendall's τ, τ_AP, Spearman's ρ, and rank-biased overlap (RBO).
 
 Rankings are given by scores, as mappings from system to score or as sequences in the same order; a higher score is better.
 """
@@ -230,10 +230,10 @@ def _contributions(scores: dict[Hashable, float], systems: list[Hashable], depth
     top = (len(levels) - np.cumsum(size) + 1)[levels]
     reached = np.arange(1, depth + 1) - top[:, None] + 1
     ramp = 1 if ties == "w" else size[levels][:, None]
-    found = np.zeros((len(systems), depth))
+    contributions = np.zeros((len(systems), depth))
     place = {system: row for row, system in enumerate(systems)}
-    found[[place[system] for system in scores]] = np.clip(reached / ramp, 0, 1)
-    return found
+    contributions[[place[system] for system in scores]] = np.clip(reached / ramp, 0, 1)
+    return contributions
 
 
 def _agreements(short: Floats, long: Floats, *, seen: int, ties: Ties) -> tuple[Floats, float]:

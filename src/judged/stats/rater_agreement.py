@@ -1,4 +1,4 @@
-"""How well judges agree on labels: Cohen's κ with its interval, Krippendorff's α, confusion of labels, bias of grades.
+"""Agreement of judges on labels: Cohen's κ with its interval, Krippendorff's α, confusion of labels, bias of grades.
 
 None and NaN are missing labels.
 """
@@ -84,7 +84,7 @@ class Bias:
 
 @dataclass(frozen=True, slots=True)
 class GradeBias:
-    """How lenient or strict a judge is, over all items and for each grade of the reference."""
+    """Leniency of a judge, over all items and for each grade of the reference."""
 
     bias: float | Undefined
     """The mean of the judge's grades less the mean of the reference's."""
@@ -150,8 +150,8 @@ def grade_bias(reference: Sequence[Label], judge: Sequence[Label]) -> GradeBias:
     if not pairs:
         return GradeBias(NO_ITEMS, (), 0, lacking)
     truth, given = (_as_grades([pair[side] for pair in pairs]) for side in (0, 1))
-    found = tuple(_bias(grade, given[truth == grade]) for grade in np.unique(truth).tolist())
-    return GradeBias(float((given - truth).mean()), found, len(pairs), lacking)
+    by_grade = tuple(_bias(grade, given[truth == grade]) for grade in np.unique(truth).tolist())
+    return GradeBias(float((given - truth).mean()), by_grade, len(pairs), lacking)
 
 
 def _bias(grade: float, given: Floats) -> Bias:
@@ -258,9 +258,9 @@ def _kappas(counts: Floats, apart: Floats) -> Floats:
     items = table.sum(axis=(1, 2))
     expected = table.sum(axis=2)[:, :, None] * table.sum(axis=1)[:, None, :] / items[:, None, None]
     chance = (expected * apart).sum(axis=(1, 2))
-    found: Floats = np.full(len(table), np.nan)
-    np.divide((table * apart).sum(axis=(1, 2)), chance, out=found, where=chance > 0)
-    return 1 - found
+    ratio: Floats = np.full(len(table), np.nan)
+    np.divide((table * apart).sum(axis=(1, 2)), chance, out=ratio, where=chance > 0)
+    return 1 - ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,8 +338,9 @@ def _coincidences(items: list[Counter[Label]], labels: list[Label]) -> Floats:
     counts = np.array([[item[label] for label in labels] for item in items], dtype=np.float64)
     size = counts.sum(axis=1)
     weighted = counts / (size - 1)[:, None]
-    found: Floats = counts.T @ weighted - np.diag(weighted.sum(axis=0))
-    return found
+    # no judge's label is paired with itself
+    pairs: Floats = counts.T @ weighted - np.diag(weighted.sum(axis=0))
+    return pairs
 
 
 def _squared_distances(labels: list[Label], given: Floats, distance: Distance) -> Floats:
@@ -391,6 +392,6 @@ def _as_grades(labels: Collection[Label]) -> Floats:
     """
     for label in labels:
         if not isinstance(label, int | float) or math.isinf(label):
-            msg = f"the label {label!r} is no grade, expected finite numbers where their distance counts"
+            msg = f"the label {label!r} is not a grade, expected finite numbers where their distance counts"
             raise BadSample(msg, hint="labels that are words have nominal agreement only")
     return np.array([float(cast("float", label)) for label in labels])

@@ -37,8 +37,8 @@ def range_tail(q: Floats | float, *, groups: int, freedom: float) -> Floats:
     s, weight = _spread_nodes(freedom)
     parts = [wanted[at : at + BLOCK] for at in range(0, len(wanted), BLOCK)]
     tails = [_range_of_normals((part[:, None] * s).ravel(), groups).reshape(-1, len(s)) for part in parts]
-    found: Floats = np.minimum(np.concatenate([(tail * weight).sum(axis=1) for tail in tails]), 1.0)
-    return found
+    probability: Floats = np.minimum(np.concatenate([(tail * weight).sum(axis=1) for tail in tails]), 1.0)
+    return probability
 
 
 def range_quantile(tail: float, *, groups: int, freedom: float) -> float:

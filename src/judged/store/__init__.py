@@ -1,1 +1,1 @@
-"""What is kept on disk: files written whole, caches, logs, locks, hashes, the machine, remote files."""
+"""Storage on disk: files written whole, caches, logs, locks, hashes, the machine, remote files."""

@@ -1,4 +1,4 @@
-"""Files of settings and results: safe YAML, a bound on what is unpacked, complete files or none, where caches are kept."""
+"""Files of settings and results: a bound on what is unpacked, complete files or none, where caches are kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ except ImportError:  # Windows
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 DRAFT, LONGEST_NAME = ".judged-draft", 100
-"""How the name of a draft ends, and how many characters of the name of its file it has."""
+"""Suffix of the name of a draft, and the number of characters it keeps of its file's name."""
 
 UNPACKED_BYTES, UNPACKED_RATIO = 1 << 30, 200
 """A file may unpack to the larger of that many bytes and that many times its own size."""
@@ -44,11 +44,13 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
         return
     _remove_abandoned(final)
     mode = stat.S_IMODE(final.stat().st_mode) if final.exists() else None
+    # private until it has the mode of the file that it replaces
     draft, file, lock = _open_draft(final, 0o666 if mode is None else 0o600)
     try:
         with file:
             yield file
             file.flush()
+            # before the rename: after a power cut, the name must not lead to an empty file
             os.fsync(file.fileno())
         if mode is not None:
             draft.chmod(mode)
@@ -69,6 +71,7 @@ def _open_draft(final: Path, mode: int) -> tuple[Path, BinaryIO, int | None]:
         file: BinaryIO = os.fdopen(os.open(draft, _CREATE, mode), "wb")
         if fcntl is None:
             return draft, file, None  # Windows replaces no file that is open, so the draft cannot stay locked
+        # a second descriptor holds the lock until the draft is renamed, after the file is closed
         lock = os.dup(file.fileno())
         _lock(lock, wait=True)
         if os.fstat(lock).st_nlink:
@@ -115,6 +118,7 @@ def write_file(path: Path, content: str | bytes) -> None:
         with replace_file(path) as file:
             file.write(data)
     except OSError as error:
+        # the error names the draft, which users do not know
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 

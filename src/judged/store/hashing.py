@@ -53,7 +53,7 @@ def hash_value(value: object) -> str:
 
 
 class FileStamp(NamedTuple):
-    """What changes when a file does: its device and inode, its size and its time of modification."""
+    """Attributes that change when a file does: device and inode, size, and modification time."""
 
     device: int
     inode: int

@@ -25,7 +25,7 @@ LOCK = ".judged-lock"
 INTERVAL = 0.5
 """Seconds between two attempts to lock what another process uses."""
 _TAKEN = {errno.EACCES, errno.EAGAIN, errno.EDEADLK}
-"""What the operating system says of a file that another process has locked; Windows: EACCES, EDEADLK."""
+"""Error numbers for a file that another process has locked; Windows: EACCES, EDEADLK."""
 _BEYOND = 1 << 30
 """The byte that Windows locks: a locked byte cannot be read, and others read the beginning to see who has the lock."""
 
@@ -84,7 +84,7 @@ def _try_lock(path: Path) -> int | None:
             if not _lock(descriptor):
                 os.close(descriptor)
                 return None
-            # Between opening and locking, the process that had it may have removed the file: then this is no lock.
+            # Between opening and locking, the process that had it may have removed the file: then this lock protects nothing.
             if _is_file(path, descriptor):
                 _sign(descriptor)
                 return descriptor

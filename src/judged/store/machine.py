@@ -1,4 +1,4 @@
-"""What numbers and times may depend on: the machine, Python, the versions of packages."""
+"""Environment that numbers and times may depend on: the machine, Python, the versions of packages."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def _name_processor() -> str:
 
 def list_versions(*packages: str) -> dict[str, str]:
     """Return the versions of packages, of those that are installed."""
-    found = {package: find_version(package) for package in packages}
-    return {package: version for package, version in found.items() if version is not None}
+    versions = {package: find_version(package) for package in packages}
+    return {package: version for package, version in versions.items() if version is not None}
 
 
 def find_version(package: str) -> str | None:

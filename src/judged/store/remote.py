@@ -28,7 +28,7 @@ class StoredFile(NamedTuple):
     path: str
     """Its path there."""
     label: str
-    """What users call it: with the scheme of its storage."""
+    """Address for users: with the scheme of its storage."""
     size: int
 
     def open(self) -> Any:
@@ -43,7 +43,7 @@ def is_remote(path: object) -> bool:
 
 
 def has_pattern(path: str) -> bool:
-    """Return whether a path has wildcards and is no file itself."""
+    """Return whether a path has wildcards and is not itself a file."""
     return _PATTERN.search(path) is not None and not os.path.exists(path)  # noqa: PTH110 - any text
 
 
@@ -84,14 +84,14 @@ def list_files(path: str) -> list[StoredFile]:
         info = filesystem.get_file_info(folder)
         if info.type == FileType.NotFound:
             raise FileNotFoundError
-        found = [info]
+        entries = [info]
         if info.type == FileType.Directory:
-            found = filesystem.get_file_info(FileSelector(folder, recursive=True))
+            entries = filesystem.get_file_info(FileSelector(folder, recursive=True))
     prefix = path[: path.index(place)] if is_remote(path) and place in path else ""
     files = [
-        StoredFile(filesystem, each.path, f"{prefix}{each.path.removeprefix('./')}", each.size or 0)
-        for each in sorted(found, key=lambda each: each.path)
-        if each.type == FileType.File and not each.base_name.startswith(("_", "."))
+        StoredFile(filesystem, entry.path, f"{prefix}{entry.path.removeprefix('./')}", entry.size or 0)
+        for entry in sorted(entries, key=lambda entry: entry.path)
+        if entry.type == FileType.File and not entry.base_name.startswith(("_", "."))
     ]
     if has_pattern(path):
         files = [file for file in files if _matches(file.path, place)]
@@ -137,7 +137,7 @@ def _explain(label: str, *, verb: str = "read") -> Iterator[None]:
     """Raise `Unreadable` with the file and the reason."""
     try:
         yield
-    except Unreadable:
+    except Unreadable:  # an OSError that already says what is wrong
         raise
     except FileNotFoundError:
         msg = f"{label} does not exist"

@@ -118,6 +118,7 @@ def as_ids(
         return array.fill_null(absent), integers
     missing = np.flatnonzero(call("is_null", array).to_numpy(zero_copy_only=False))
     problems.add_rows("missing-value", missing, lambda _: f"{name} is null, expected an id")
+    # so that a missing id repeats no other, and is one problem rather than two
     unlike_any_other = pa.array([f"\0{row}" for row in missing], pa.large_string())
     return call("replace_with_mask", array, call("is_null", array), unlike_any_other), integers
 
@@ -157,15 +158,15 @@ def as_values(column: Column, *, name: str, problems: Problems) -> pa.Array:
     values = (
         column if isinstance(column, (list, tuple)) else _read(column, name, problems.subject).to_pylist()
     )
-    found = np.full(len(values), np.nan)
+    numbers = np.full(len(values), np.nan)
     for row, value in enumerate(values):
         try:
-            found[row] = np.nan if value is None or value == "" else float(value)
+            numbers[row] = np.nan if value is None or value == "" else float(value)
         except (TypeError, ValueError, OverflowError):
-            found[row] = np.inf
-        if np.isinf(found[row]):
+            numbers[row] = np.inf
+        if np.isinf(numbers[row]):
             problems.add("not-a-number", row, f"{name} is `{value}`, expected a finite number")
-    return to_arrow(found)
+    return to_arrow(numbers)
 
 
 def as_whole_numbers(
@@ -177,16 +178,16 @@ def as_whole_numbers(
     """
     floats = not isinstance(column, (list, tuple))
     values = _read(column, name, problems.subject).to_pylist() if floats else column
-    found = np.full(len(values), within[0], dtype=np.int64)
+    numbers = np.full(len(values), within[0], dtype=np.int64)
     for row, value in enumerate(values):
         number = _parse_whole(value, text=text, floats=floats)
         if number is not None and number in within:
-            found[row] = number
+            numbers[row] = number
             continue
         got = "missing" if value is None else shorten(repr(value if number is None else number), 60)
         expected = f"expected a whole number from {within[0]} to {within[-1]}"
         problems.add(f"{name}-out-of-range", row, f"{name} is {got}, {expected}")
-    return to_arrow(found)
+    return to_arrow(numbers)
 
 
 def check_lengths(columns: dict[str, pa.Array], subject: str) -> None:
@@ -236,6 +237,7 @@ def _ids_from_objects(
     values: Sequence[object], *, name: str, problems: Problems, nullable: bool = False
 ) -> tuple[pa.Array, bool]:
     """Return Python objects as large strings, and whether integers were converted."""
+    # the usual case, in one call rather than a loop over the values
     if set(map(type, values)) <= ({str, type(None)} if nullable else {str}):
         try:
             return pa.array(values, type=pa.large_string()), False

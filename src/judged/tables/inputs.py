@@ -47,7 +47,7 @@ class NamedTable(Protocol):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         ...
 
 
@@ -62,7 +62,7 @@ class Dataset(Protocol):
 FileLike: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | Readable
 Rows: TypeAlias = Iterable[Mapping[str, object]] | Iterable[tuple[object, ...]] | Iterable[DataClass]
 Frame: TypeAlias = FileLike | ArrowStream | ArrowArray | Rows
-"""What every table can be read from."""
+"""Sources that every table can be read from."""
 Matrix: TypeAlias = NDArray[np.integer[Any]] | NDArray[np.str_]
 
 JudgmentsLike: TypeAlias = (
@@ -87,6 +87,6 @@ PreferencesLike: TypeAlias = Preferences | Frame | Mapping[str, Mapping[str, Map
 LabelsLike: TypeAlias = Labels | Judgments | Frame | Iterable[Label] | Mapping[str, Mapping[str, int]]
 TimingsLike: TypeAlias = Timings | Frame | Mapping[str, Sequence[float]]
 TruthLike: TypeAlias = JudgmentsLike | PreferencesLike | LabelsLike | None
-"""What systems are evaluated against; timings and decisions need nothing."""
+"""References that systems are evaluated against; timings and decisions need none."""
 SystemLike: TypeAlias = RunLike | TimingsLike | NamedTable
-"""What is evaluated: a run, timings, or the table of another family, such as sessions."""
+"""Inputs that are evaluated: a run, timings, or the table of another family, such as sessions."""

@@ -47,9 +47,9 @@ class Judgments:
     """Columns `query`, `document`, `grade` and, where given, `target`."""
     name: str = "judgments"
     notes: tuple[str, ...] = ()
-    """What a user should know about how they were read."""
+    """Notes on how they were read."""
     intents: pa.Table | None = None
-    """Where given, the columns `row` (of `table`), `intent`, `grade` and maybe `weight`, by row and intent."""
+    """If given, the columns `row` (of `table`), `intent`, `grade` and maybe `weight`, by row and intent."""
 
     @classmethod
     def from_columns(
@@ -74,31 +74,31 @@ class Judgments:
         A document whose target is null or empty is its own target. `intent` says which of the meanings of
         its query a document was judged for, and `weight` how much that intent counts.
         """
-        found = Problems(name, locate or locate_row) if problems is None else problems
-        queries, numbered = as_ids(query, name="query", problems=found)
-        documents, numbered_too = as_ids(document, name="document", problems=found)
-        grades = as_numbers(grade, name="grade", problems=found)
+        faults = Problems(name, locate or locate_row) if problems is None else problems
+        queries, numbered = as_ids(query, name="query", problems=faults)
+        documents, numbered_too = as_ids(document, name="document", problems=faults)
+        grades = as_numbers(grade, name="grade", problems=faults)
         columns = {"query": queries, "document": documents, "grade": grades}
         if target is not None:
-            columns["target"] = as_ids(target, name="target", absent="", problems=found)[0]
+            columns["target"] = as_ids(target, name="target", absent="", problems=faults)[0]
         if intent is not None:
-            columns["intent"] = as_ids(intent, name="intent", problems=found)[0]
+            columns["intent"] = as_ids(intent, name="intent", problems=faults)[0]
             if weight is not None:
-                columns["weight"] = as_numbers(weight, name="weight", problems=found)
-        check_intents(columns, found.subject)
-        check_lengths(columns, found.subject)
+                columns["weight"] = as_numbers(weight, name="weight", problems=faults)
+        check_intents(columns, faults.subject)
+        check_lengths(columns, faults.subject)
         if target is not None:  # a document that names none is its own
             columns["target"] = call(
                 "if_else", call("equal", columns["target"], pa.scalar("")), documents, columns["target"]
             )
         values = to_numpy(grades)
         bad = np.flatnonzero(~np.isfinite(values))
-        found.add_rows("not-finite", bad, lambda row: f"grade is {values[row]}, expected a finite number")
+        faults.add_rows("not-finite", bad, lambda row: f"grade is {values[row]}, expected a finite number")
         if not distinct or numbered or numbered_too:  # 1 and "1" are two keys, and one id
-            add_repeats(queries, documents, found, verb="judged", intent=columns.get("intent"))
+            add_repeats(queries, documents, faults, verb="judged", intent=columns.get("intent"))
         if "weight" in columns:
-            add_bad_weights(queries, columns["intent"], columns["weight"], found)
-        found.raise_if_any()
+            add_bad_weights(queries, columns["intent"], columns["weight"], faults)
+        faults.raise_if_any()
         if numbered or numbered_too:
             notes = (*notes, NUMBERED)
         table, intents = _group_by_query(pa.table(columns)), None

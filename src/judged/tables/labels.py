@@ -11,7 +11,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 KEYS = ("id", "domain_id", "url", "title", "snippet")
-"""What a result can be identified by; a label has one of these at least."""
+"""Columns that identify a result; a label has at least one of them."""
 
 
 class Label(Struct, kw_only=True, omit_defaults=True, gc=False):
@@ -22,14 +22,14 @@ class Label(Struct, kw_only=True, omit_defaults=True, gc=False):
     """None: the label applies to every task."""
     id: str | None = None
     tool: str | None = None
-    """What the id is scoped to; None: the id is that of any tool."""
+    """Scope of the id; None: the id is that of any tool."""
     domain: str | None = None
     domain_id: str | None = None
     url: str | None = None
     title: str | None = None
     snippet: str | None = None
     labeller: str | None = None
-    """Who said it: a person, a model with its prompt, a similarity."""
+    """Judge: a person, a model with its prompt, a similarity."""
 
 
 SCHEMA = pa.schema(
@@ -45,7 +45,7 @@ class Labels:
     """All columns of `Label`; unknown values are null."""
     name: str = "labels"
     notes: tuple[str, ...] = ()
-    """What a user should know about how they were read."""
+    """Notes on how they were read."""
 
     @classmethod
     def from_rows(cls, rows: Iterable[Label], *, name: str = "labels") -> Labels:

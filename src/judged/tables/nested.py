@@ -199,7 +199,7 @@ def need_mapping(mapping: object, subject: str) -> Mapping[object, object]:
 
 def _all(values: Iterable[object], kind: type) -> bool:
     """Return whether all values are of a kind, asking once for each type among them."""
-    return all(issubclass(found, kind) for found in set(map(type, values)))
+    return all(issubclass(own, kind) for own in set(map(type, values)))
 
 
 def _to_list(ids: object, *, ordered: bool) -> list[object] | None:

@@ -43,7 +43,7 @@ class Preferences:
     table: pa.Table
     name: str = "preferences"
     notes: tuple[str, ...] = ()
-    """What a user should know about how they were read."""
+    """Notes on how they were read."""
 
     @classmethod
     def from_columns(
@@ -62,15 +62,15 @@ class Preferences:
 
         `problems` may hold what a reader has found so far; they are raised together with what is found here.
         """
-        found = Problems(name, locate or locate_row) if problems is None else problems
+        faults = Problems(name, locate or locate_row) if problems is None else problems
         named = {"query": query, "group": group, "document": document}
-        ids = {role: as_ids(column, name=role, problems=found) for role, column in named.items()}
-        levels = as_numbers(level, name="level", problems=found)
+        ids = {role: as_ids(column, name=role, problems=faults) for role, column in named.items()}
+        levels = as_numbers(level, name="level", problems=faults)
         if subgroup is None:
             whole = np.zeros(len(levels), dtype=np.int64)
             parts = pa.array([WHOLE], pa.large_string()).take(to_arrow(whole))
         else:
-            parts = as_ids(subgroup, name="subgroup", problems=found)[0]
+            parts = as_ids(subgroup, name="subgroup", problems=faults)[0]
         columns = {
             "query": ids["query"][0],
             "group": ids["group"][0],
@@ -78,9 +78,9 @@ class Preferences:
             "document": ids["document"][0],
             "level": levels,
         }
-        check_lengths(columns, found.subject)
-        _check(columns, found)
-        found.raise_if_any()
+        check_lengths(columns, faults.subject)
+        _check(columns, faults)
+        faults.raise_if_any()
         numbered = any(converted for _, converted in ids.values())
         return cls(_sort(pa.table(columns)), name=name, notes=(NUMBERED,) if numbered else ())
 

@@ -49,7 +49,7 @@ class Text:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Raise `Unreadable` if the file changes meanwhile, in place of whatever that led to."""
+        """Raise `Unreadable` if the file changes meanwhile, in place of any error that this caused."""
         verify = getattr(self.buffer, "verify", lambda: None)
         try:
             yield
@@ -86,7 +86,7 @@ Source: TypeAlias = Text | Columns | Mappings
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What one system retrieved for each query.
+    """The results that one system retrieved for each query.
 
     Make one with `from_columns`, `from_mapping`, `from_lists` or `from_matrix`, or read one with
     `judged.read_run`.
@@ -95,7 +95,7 @@ class Run:
     source: Source
     name: str = "run"
     notes: tuple[str, ...] = ()
-    """What a user should know about how it was read."""
+    """Notes on how it was read."""
 
     @classmethod
     def from_columns(
@@ -113,17 +113,17 @@ class Run:
 
         `problems` may hold what a reader has found so far; they are raised together with what is found here.
         """
-        found = Problems(name, locate or locate_row) if problems is None else problems
-        queries, numbered = as_ids(query, name="query", problems=found)
-        documents, numbered_too = as_ids(document, name="document", problems=found)
-        scores = to_numpy(as_numbers(score, name="score", problems=found))
-        check_lengths({"query": queries, "document": documents, "score": scores}, found.subject)
+        faults = Problems(name, locate or locate_row) if problems is None else problems
+        queries, numbered = as_ids(query, name="query", problems=faults)
+        documents, numbered_too = as_ids(document, name="document", problems=faults)
+        scores = to_numpy(as_numbers(score, name="score", problems=faults))
+        check_lengths({"query": queries, "document": documents, "score": scores}, faults.subject)
         missing = np.flatnonzero(np.isnan(scores))
-        found.add_rows("score-nan", missing, lambda _: "score is nan, expected a number")
-        found.raise_if_any()
+        faults.add_rows("score-nan", missing, lambda _: "score is nan, expected a number")
+        faults.raise_if_any()
         if numbered or numbered_too:
             notes = (*notes, NUMBERED)
-        return cls(Columns(queries, documents, scores, place=found.place), name=name, notes=notes)
+        return cls(Columns(queries, documents, scores, place=faults.place), name=name, notes=notes)
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[Any, Mapping[Any, Any]], *, name: str = "run") -> Run:

@@ -33,9 +33,9 @@ class Field:
     needs: str | None = None
     """The field without which this one is ignored."""
     unless: tuple[str, ...] = ()
-    """The fields beside which this one is ignored."""
+    """Fields whose presence makes this one ignored."""
     divisors: Mapping[str, float] = field(default_factory=dict)
-    """What values are divided by, for aliases that name another unit."""
+    """Divisor of the values, for aliases that name another unit."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,12 +49,12 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Which column of a source is which field."""
+    """Mapping from the columns of a source to fields."""
 
     columns: Mapping[str, tuple[str, ...]]
     """For each field that was found its column, followed by those under its other aliases."""
     others: tuple[str, ...] = ()
-    """Columns that are no field."""
+    """Columns that are not a field."""
     notes: tuple[str, ...] = ()
 
     def first(self) -> dict[str, str]:
@@ -83,7 +83,7 @@ class Schema:
     merge: bool = False
     """Whether rows may use different aliases of a field, as records written by hand do."""
     open: bool = False
-    """Whether columns that are no field are kept."""
+    """Whether columns that are not a field are kept."""
     error: type[BadInput] = BadInput
 
     def __getitem__(self, name: str) -> Field:
@@ -92,15 +92,15 @@ class Schema:
     def match(self, columns: Sequence[str], *, subject: str) -> Match:
         """Return which column is which field; raise `BadInput` if a required one is missing."""
         by_name = _by_lower_case(columns)
-        found = {field.name: field.find(by_name) for field in self.fields}
-        missing = [field for field in self.fields if field.required and not found[field.name]]
+        columns_of = {field.name: field.find(by_name) for field in self.fields}
+        missing = [field for field in self.fields if field.required and not columns_of[field.name]]
         if missing:
             raise self._missing(columns, missing, subject)
         for candidate in self.fields:
-            lacking = candidate.needs is not None and not found[candidate.needs]
-            if lacking or any(found[other] for other in candidate.unless):
-                found[candidate.name] = []
-        matched = {name: tuple(names) for name, names in found.items() if names}
+            lacking = candidate.needs is not None and not columns_of[candidate.needs]
+            if lacking or any(columns_of[other] for other in candidate.unless):
+                columns_of[candidate.name] = []
+        matched = {name: tuple(names) for name, names in columns_of.items() if names}
         used = {names[0] for names in matched.values()}
         return Match(matched, tuple(name for name in columns if name not in used), self._notes(matched))
 
@@ -122,7 +122,7 @@ class Schema:
         message = f"{_quote(columns) or 'none'}; no {absent} among them"
         hint = "; ".join(f"name the {field.name} one of {', '.join(field.names)}" for field in missing)
         if any(field.name == "score" for field in missing) and "rank" in _by_lower_case(columns):
-            hint = "a rank is no score: add a column `score` that falls as the rank grows, such as −rank"
+            hint = "a rank is not a score: add a `score` column that decreases with rank, e.g. −rank"
         return self.error(subject, [Problem.error("missing-column", "columns", message)], hint=hint)
 
 
@@ -138,18 +138,19 @@ def _quote(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-# Names that say "id" come first: beside them, a column `query` or `document` holds the text itself, and a column
+# Names that say "id" come first: next to them, a column `query` or `document` holds the text itself, and a column
 # `docid` a number of PyTerrier's index.
 QUERY_COLUMNS = ("query_id", "query-id", "qid", "q_id", "topic", "query")
 _DOCUMENT = (
     *("docno", "doc_id", "document_id", "corpus-id", "corpus_id", "passage_id", "pid"),
     *("docid", "did", "document", "doc"),
 )
+# `score` last: BEIR calls grades so, and other tables have both
 _GRADE = ("grade", "relevance", "rel", "label", "judgment", "score")
 _QUERY_FIELD = Field("query", QUERY_COLUMNS, ambiguous=True)
 _DOCUMENT_FIELD = Field("document", _DOCUMENT, ambiguous=True)
 ITERATION = "iteration"
-"""What ir_measures and ir_datasets call the second column of TREC judgments, which may hold intents."""
+"""Name in ir_measures and ir_datasets of the second column of TREC judgments, which may hold intents."""
 
 JUDGMENTS = Schema(
     "judgments",
@@ -247,10 +248,11 @@ ATTRIBUTES = Schema(
     open=True,
     error=Unusable,
 )
-"""Attributes of queries, by which they are sliced; a `topic` beside another name of the query is an attribute."""
+"""Attributes of queries, by which they are sliced; a `topic` next to another name of the query is an attribute."""
 QUERIES = Schema(
     "queries",
     (
+        # without `query`, which is the text here
         Field("id", ("id", "_id", "task", *QUERY_COLUMNS[:-1])),
         Field("text", ("text", "query", "question", "title"), "text"),
     ),
@@ -263,6 +265,7 @@ QUERIES = Schema(
 DOCUMENTS = Schema(
     "documents",
     (
+        # without `document` and `doc`, which may be the text
         Field("id", ("id", "_id", *_DOCUMENT[:-2])),
         Field("title", kind="text", required=False),
         Field(

@@ -17,7 +17,7 @@ from judged.wording import counted
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What one run scored, query by query; `scores["AP"]` is an array in the order of `queries`.
+    """Scores of one run, query by query; `scores["AP"]` is an array in the order of `queries`.
 
     As a data frame it is long: columns `query`, `measure`, `value` (and `text`, for the few measures that
     are strings, and `left_out`, 1 for a value that does not count in its mean, if there are such). `to_arrow("wide")` has a column for each measure instead.
@@ -29,7 +29,7 @@ class Scores:
     """For each measure, as it is written, the value of every query."""
     run: str = "run"
     unit: str = "query"
-    """What a row is of, in one word: a query, a session, a task."""
+    """The unit of a row, in one word: a query, a session, a task."""
     left_out: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     """For measures with values that do not count in their mean and in comparisons, which queries these are of."""
 

@@ -31,7 +31,7 @@ class Timings:
     """The columns `system`, `query`, `stage` and `seconds`."""
     name: str = "timings"
     notes: tuple[str, ...] = ()
-    """What a user should know about how they were read."""
+    """Notes on how they were read."""
 
     @classmethod
     def from_columns(
@@ -46,27 +46,27 @@ class Timings:
         problems: Problems | None = None,
     ) -> Timings:
         """Return timings of columns of any Arrow-readable kind; times are finite and not negative."""
-        found = Problems(name, locate or locate_row) if problems is None else problems
-        systems = as_ids(system, name="system", problems=found)[0]
-        times = as_numbers(seconds, name="seconds", problems=found)
+        faults = Problems(name, locate or locate_row) if problems is None else problems
+        systems = as_ids(system, name="system", problems=faults)[0]
+        times = as_numbers(seconds, name="seconds", problems=faults)
         columns = {"system": systems}
         for field, column in (("query", query), ("stage", stage)):
             if column is None:
                 columns[field] = pa.nulls(len(systems), pa.large_string())
             else:
-                columns[field] = as_ids(column, name=field, problems=found, nullable=True)[0]
+                columns[field] = as_ids(column, name=field, problems=faults, nullable=True)[0]
         columns["seconds"] = times
-        check_lengths(columns, found.subject)
+        check_lengths(columns, faults.subject)
         values = to_numpy(times)
-        found.add_rows(
+        faults.add_rows(
             "bad-time",
             np.flatnonzero(~(np.isfinite(values) & (values >= 0))),
             lambda row: f"time is {values[row]:g} seconds, expected a number from 0",
         )
-        found.raise_if_any(error=Unusable)
+        faults.raise_if_any(error=Unusable)
         if len(times) == 0:
             problem = Problem.error("empty", "rows", "none, expected times of systems")
-            raise Unusable(found.subject, [problem])
+            raise Unusable(faults.subject, [problem])
         return cls(pa.table(columns), name=name)
 
     @classmethod

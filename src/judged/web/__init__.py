@@ -1,1 +1,1 @@
-"""The local viewer: the pages of the report, served from this machine and made anew when their files change."""
+"""Local viewer: serves the report pages and rebuilds them when files change."""

@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Content:
-    """What an address shows: results, their version, and what a reader must know of them."""
+    """Content of an address: results, their version, and notes on them."""
 
     results: tuple[Result, ...]
     titles: tuple[str, ...]
@@ -199,14 +199,14 @@ class Viewer:
         saved = await to_thread.run_sync(self.live.list)
         listed = [
             {
-                "name": one.name,
-                "kind": one.kind,
-                "saved": f"{one.time.replace(' ', 'T')}Z",
-                "bytes": one.size,
-                "page": address("/result", name=one.name),
-                "json": address("/result.json", name=one.name),
+                "name": result.name,
+                "kind": result.kind,
+                "saved": f"{result.time.replace(' ', 'T')}Z",
+                "bytes": result.size,
+                "page": address("/result", name=result.name),
+                "json": address("/result.json", name=result.name),
             }
-            for one in saved
+            for result in saved
         ]
         return Response(json.dumps({"results": listed}, indent=2) + "\n", media_type="application/json")
 

@@ -1,4 +1,4 @@
-"""What the viewer answers to: requests from this machine, or with its token, that only read.
+"""Access control of the viewer: it answers requests from this machine, or with its token, that only read.
 
 Loopback alone does not keep a viewer private: any page in the reader's browser can send requests to it. So `Host` must
 name this server (a page of another name that resolves to 127.0.0.1 is refused), `Origin`, if there is one, must be this
@@ -38,7 +38,7 @@ HEADERS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one client may ask for."""
+    """Limits on the requests of one client."""
 
     head: int = 16_384
     """Bytes of the request line and the headers."""
@@ -61,7 +61,7 @@ class Guard:
     hosts: frozenset[str]
     """Every `Host` that names this server; that of the address of the connection is added."""
     token: str | None = None
-    """What other machines must send; None: only this machine can connect."""
+    """Token that other machines must send; None: only this machine can connect."""
     limits: Limits = field(default_factory=Limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,6 +80,7 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
+        # the host first: a page of another name that resolves to this machine cannot even try tokens
         answer = self._refuse(scope) or self._check_token(scope) or self.app
         await answer(scope, receive, send_with_headers)
 
@@ -116,6 +117,7 @@ class Guard:
             return _say(403, "Open the address that `judged view` printed; it has a token.")
         rest = urlencode([pair for pair in query if pair[0] != TOKEN])
         path = "/" + scope["path"].lstrip("/")  # two slashes would name another server
+        # from the address into a cookie: addresses stay in histories and are shared
         response = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
         response.set_cookie(_name_cookie(scope), self.token, httponly=True, samesite="strict")
         return response

@@ -1,4 +1,4 @@
-"""What the viewer shows: inputs, the newest good results of each, and the check for changed files.
+"""Live inputs of the viewer, the newest good results of each, and the check for changed files.
 
 Files are watched by comparing time, size and inode twice a second. A changed file is read when it has been the same at
 two checks, so that most half-written files are never read; if it cannot be read, the last good results stay and
@@ -33,7 +33,7 @@ Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 
 @dataclass(frozen=True)
 class Input:
-    """What one page is made from: some files, and the function that makes results of them."""
+    """Input of one page: some files, and the function that computes results from them."""
 
     name: str
     paths: tuple[Path, ...]
@@ -79,7 +79,7 @@ class Saved:
 
     @property
     def time(self) -> str:
-        """When the file was written, in UTC."""
+        """Modification time of the file, in UTC."""
         return datetime.fromtimestamp(self.modified, UTC).isoformat(sep=" ", timespec="seconds")[:-6]
 
 
@@ -96,8 +96,8 @@ class Folder:
             entries = [(entry.name, Path(entry.path)) for entry in os.scandir(self.path)]
         except OSError:
             return ()  # the folder itself is gone
-        found = [saved for name, path in entries if (saved := self._read(name, path))]
-        return tuple(sorted(found, key=lambda saved: (-saved.modified, saved.name)))
+        results = [saved for name, path in entries if (saved := self._read(name, path))]
+        return tuple(sorted(results, key=lambda saved: (-saved.modified, saved.name)))
 
     def _read(self, name: str, path: Path) -> Saved | None:
         if not name.endswith(ENDINGS) or name.startswith("."):
@@ -148,10 +148,10 @@ class Live:
         """Return the newest good results of an input; raise what is wrong with it if there are none."""
         with self._lock:
             if name not in self._states:
-                found = self._find(name)
-                stamp = found.stamp()
-                self._states[name] = State(found.load(), stamp)
-                self._shown[name] = found
+                source = self._find(name)
+                stamp = source.stamp()  # before it is read: a change meanwhile is seen at the next check
+                self._states[name] = State(source.load(), stamp)
+                self._shown[name] = source
             self._states.move_to_end(name)
             while self.folder is not None and len(self._states) > KEPT:
                 dropped, _ = self._states.popitem(last=False)
@@ -198,8 +198,8 @@ class Live:
     def _find_version(self, name: str) -> str:
         state = self._states.get(name)
         if state is None:
-            found = self._inputs.get(name)
-            return "absent" if found is None else State((), found.stamp()).version
+            source = self._inputs.get(name)
+            return "absent" if source is None else State((), source.stamp()).version
         return state.version
 
 

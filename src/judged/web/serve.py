@@ -122,7 +122,7 @@ def make_server(
         log_level="error",  # a bug is printed with its traceback
         access_log=False,
         server_header=False,
-        proxy_headers=False,
+        proxy_headers=False,  # nothing is in front of it: clients could forge them
         h11_max_incomplete_event_size=bounds.head,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=3,

@@ -38,7 +38,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class BrowsingOutcome:
-    """What a reader gains from the results of every query, and how many results the reader views."""
+    """Gain of a reader from the results of every query, and the number of results viewed."""
 
     gain: Floats
     """The expected total gain (ETU)."""

@@ -33,6 +33,7 @@ def recall_count(ranking: Ranking, recall: float, rel: float | None = None) -> I
     share = np.asarray(recall * ranking.relevant(rel), dtype=np.float64)
     whole = np.floor(share)
     truncated = ranking.recall_points == "truncated"
+    # trec_eval 9 adds 0.9 and truncates, 10 rounds to the nearest
     count: Floats = np.floor(share + 0.9) if truncated else whole + (share - whole >= 0.5)
     return count.astype(np.int64)
 

@@ -119,7 +119,7 @@ class Ranking:
     tied: Ints | None = None
     """The number of results with the same score, itself included; None without ties."""
     recall_points: RecallPoints = "truncated"
-    """How a share of the relevant documents is rounded to a number of them: as in trec_eval 9 or 10."""
+    """Rounding rule from a share of the relevant documents to a count: that of trec_eval 9 or 10."""
     _cache: dict[tuple[object, ...], object] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -192,6 +192,7 @@ class Ranking:
 
     @staticmethod
     def _relevant(grade: Floats, at: float) -> Flags:
+        # also under a threshold of 0 or less, a negative grade means unjudged
         return (grade >= at) & (grade >= 0)
 
 

@@ -116,17 +116,17 @@ def _ideal_order(view: Ranking, gain: Gain, gains: Gains | None) -> Ints | None:
 def _normalised_gain(
     view: Ranking, discount: Callable[[Ints], Floats], cutoff: int | None, gain: Gain, gains: Gains | None
 ) -> Terms:
-    found = _gain_columns(found_gains(view, gain, gains), discount(view.rank), view.rank, cutoff)
+    columns = _gain_columns(found_gains(view, gain, gains), discount(view.rank), view.rank, cutoff)
     best = _gain_columns(best_gains(view, gain, gains), discount(view.best_rank), view.best_rank, cutoff)
     at = "" if cutoff is None else f"@{cutoff}"
-    formula = _quotient(f"DCG{at} / ideal DCG{at}", _last(found), _last(best))
-    return Terms(found, formula, best, _ideal_order(view, gain, gains))
+    formula = _quotient(f"DCG{at} / ideal DCG{at}", _last(columns), _last(best))
+    return Terms(columns, formula, best, _ideal_order(view, gain, gains))
 
 
 def dcg_terms(view: Ranking, *, cutoff: int | None, gain: Gain, gains: Gains | None) -> Terms:
     """Return the gain over log₂(rank + 1) of every result."""
-    found = _gain_columns(found_gains(view, gain, gains), dcg_discount(view.rank), view.rank, cutoff)
-    return Terms(found, sum_formula("the sum of the terms", found["term"].tolist()))
+    columns = _gain_columns(found_gains(view, gain, gains), dcg_discount(view.rank), view.rank, cutoff)
+    return Terms(columns, sum_formula("the sum of the terms", columns["term"].tolist()))
 
 
 def idcg_terms(view: Ranking, *, cutoff: int | None, gain: Gain, gains: Gains | None) -> Terms:

@@ -54,14 +54,14 @@ static inline const uint8_t *judged_token_end(const uint8_t *p, const uint8_t *l
         }
         p += judged_trailing_zeros(low) >> 3;
         if (judged_is_space(*p)) return p;
-        p++; /* a control character that is no white space: part of the token */
+        p++; /* a control character that is not white space: part of the token */
     }
 #endif
     while (p < limit && !judged_is_space(*p)) p++;
     return p;
 }
 
-/* The first byte at or after `p` that is no white space, or a line feed, or `limit`. */
+/* The first byte at or after `p` that is not white space, or a line feed, or `limit`. */
 static inline const uint8_t *judged_next_token(const uint8_t *p, const uint8_t *limit) {
     if (limit - p > 1 && *p == ' ' && p[1] > ' ') return p + 1; /* one space, as nearly always */
     while (p < limit && *p != '\n' && judged_is_space(*p)) p++;
@@ -178,7 +178,7 @@ static inline int judged_rounds_alike(double near) {
 }
 
 /* The number written from `p` to `end`, rounded to double as IEEE demands; or, where `single` is set, a double
-   that is certain to become the right float32. Plain decimals of up to 19 digits are settled here; whatever is
+   that is certain to become the right float32. Plain decimals of up to 19 digits are settled here; anything that is
    longer, has an exponent, or lies too near a border of rounding is left to Python. */
 static inline int judged_number(const uint8_t *p, const uint8_t *end, const uint8_t *limit, int single, double *out) {
     if (end - p > JUDGED_LONGEST_NUMBER) return JUDGED_ASK_PYTHON;
@@ -187,7 +187,7 @@ static inline int judged_number(const uint8_t *p, const uint8_t *end, const uint
     int count = 0, fraction = 0, negative = 0, seen = 0;
     if (p < end && (*p == '-' || *p == '+')) negative = *p++ == '-';
     while (p < end && (uint8_t)(*p - '0') < 10) {
-        count += digits != 0 || *p != '0'; /* leading zeros are no digits of the number */
+        count += digits != 0 || *p != '0'; /* leading zeros are not digits of the number */
         digits = digits * 10 + (uint8_t)(*p++ - '0');
         seen = 1;
     }

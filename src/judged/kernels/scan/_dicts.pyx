@@ -18,7 +18,7 @@ cdef enum:
 
 cdef enum:
     FEW = 64  # for this many judged documents or fewer, counting ranks is faster than sorting
-    LONGEST_NUMBER = 640  # digits that Python converts whatever its limit
+    LONGEST_NUMBER = 640  # digits that Python converts under any limit
 
 
 cdef double as_double(object value) except? -1.0:
@@ -39,7 +39,7 @@ cdef class Shelf:
         free(self.score)
 
     cdef int fill(self, dict scores, bint single) except -1:
-        """Take in the scores of a dict; TypeError where one is no number."""
+        """Take in the scores of a dict; TypeError where one is not a number."""
         cdef Py_ssize_t i = 0, position = 0
         cdef PyObject *key = NULL
         cdef PyObject *value = NULL
@@ -135,7 +135,7 @@ cdef int refuse_as_number(dict scores, str document) except -1:
     """
     # the first character alone excludes most ids, without a call
     if document and document[0].isdecimal() and len(document) < LONGEST_NUMBER and document.isdecimal() and int(document) in scores:
-        raise TypeError("a document id is no text")
+        raise TypeError("a document id is not text")
     return 0
 
 
@@ -177,7 +177,7 @@ def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, ru
         scores = inner if type(inner) is dict else dict(inner)
         count[q] = len(scores)
         if not isinstance(next(iter(scores)), str):
-            raise TypeError("a document id is no text")
+            raise TypeError("a document id is not text")
         infinite, nan = shelf.infinite, shelf.nan
         shelf.fill(scores, single)
         if row_offset[q + 1] - row_offset[q] > FEW and count[q] > FEW:

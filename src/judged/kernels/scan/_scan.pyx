@@ -122,7 +122,7 @@ cdef int64_t columns_of(const uint8_t *p, const uint8_t *end) noexcept nogil:
 
 
 cdef inline bint read_score(Blocks blocks, const uint8_t *p, const uint8_t *end, double *score) except -1 nogil:
-    """Read a score; False, and a fault, where it is no number or NaN."""
+    """Read a score; False, and a fault, where it is not a number, or NaN."""
     cdef int outcome = number(p, end, blocks.limit, blocks.single, score)
     if outcome == NUMBER:
         return True

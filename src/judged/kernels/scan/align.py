@@ -26,6 +26,7 @@ from judged.kernels.scan.text import find_line_end
 from judged.progress import Progress
 
 TieRule: TypeAlias = Literal["document-descending", "document-ascending", "input-order"]
+# the compiled scanner knows them by number
 RULES: tuple[TieRule, ...] = ("document-descending", "document-ascending", "input-order")
 _BLOCKS = ("query", "begin", "end", "count", "hits")
 _HITS = ("row", "rank", "above", "tied")
@@ -107,7 +108,7 @@ class Aligned:
 
 @dataclass(frozen=True, eq=False)
 class Scanned:
-    """What was found in a run, or in a piece of one that has all rows of its queries."""
+    """Scan result of a run, or of a piece of one that has all rows of its queries."""
 
     blocks: Part = field(default_factory=Part)
     """A block for each judged query, with its hits."""
@@ -290,6 +291,7 @@ class _Copies(local):
         """Return the copies, and their ranges in the buffer."""
         cuts = np.concatenate(([0], np.cumsum(ranges[:, 1] - ranges[:, 0])))
         if len(self._buffer) < cuts[-1]:
+            # an eighth more, since stretches end with a line and differ a little in length
             self._buffer = np.empty(cuts[-1] + cuts[-1] // 8, dtype=np.uint8)
         within = np.stack((cuts[:-1], cuts[1:]), axis=1)
         for (start, stop), begin in zip(within.tolist(), ranges[:, 0].tolist(), strict=True):
@@ -308,6 +310,7 @@ def _move(part: Part, within: Ints, ranges: Ints) -> Part:
     faults[:, 1] = place(faults[:, 1])
     repeated = faults[:, 0] == REPEATED  # whose detail is a position, too
     faults[repeated, 2] = place(faults[repeated, 2])
+    # by its last byte: the end itself may be where the next range begins
     return replace(part, begin=place(part.begin), end=place(part.end - 1) + 1, faults=faults)
 
 
@@ -426,17 +429,17 @@ def _collect_problems(
     parts: Sequence[Part], again: Sequence[Part]
 ) -> tuple[tuple[RowProblem, ...], Counter[str]]:
     """Return all problems once, by position; a second scan of a query finds the same ones again."""
-    found: dict[tuple[int, int], int] = {}
+    details: dict[tuple[int, int], int] = {}
     for part in (*parts, *again):
         for kind, position, detail in part.faults.tolist():
             # The detail of a repetition is where the document occurs first.
-            found[kind, position] = min(detail, found.get((kind, position), detail))
+            details[kind, position] = min(detail, details.get((kind, position), detail))
     counts = Counter(dict(zip(KINDS, _count_problems(parts), strict=True)))
     # Only a scan of all rows of a query sees all repetitions.
     repeated = _count_problems([*parts, *again])[REPEATED]
-    recorded = sum(kind == REPEATED for kind, _ in found)
+    recorded = sum(kind == REPEATED for kind, _ in details)
     counts[KINDS[REPEATED]] = recorded if recorded < KEPT else repeated
-    problems = (RowProblem(KINDS[kind], position, detail) for (kind, position), detail in found.items())
+    problems = (RowProblem(KINDS[kind], position, detail) for (kind, position), detail in details.items())
     return tuple(sorted(problems, key=lambda problem: problem.position)), +counts
 
 

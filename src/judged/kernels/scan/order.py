@@ -29,5 +29,6 @@ def make_tie_keys(document: Strings, rule: int) -> list[Words]:
     """Return the keys, the least significant first, that order documents under a tie rule."""
     if rule == AS_GIVEN:
         return []
+    # the length decides between ids that differ by zero bytes at the end, with which keys are padded
     keys = [document.length.astype(np.uint64), *document.sort_keys()[::-1]]
     return [~key for key in keys] if rule == DESCENDING else keys

@@ -45,7 +45,7 @@ class Rows:
     sound: Flags
     """Whether that text is a number; NaN is one."""
     rank: Floats
-    """NaN where the rank is no number; judgments have none."""
+    """NaN where the rank is not a number; judgments have none."""
     tag: Words
     """A hash of the tag; judgments have none."""
     folded: Words

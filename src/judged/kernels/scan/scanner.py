@@ -21,7 +21,7 @@ from judged.kernels.scan.strings import Keys, Strings, find_repeats
 from judged.kernels.scan.text import parse_numbers, split_lines
 
 KINDS = ("few-columns", "not-a-number", "score-nan", "repeated-document")
-"""What can be wrong with a row, in the order of `Part.counts`."""
+"""Codes of the problems of a row, in the order of `Part.counts`."""
 FEW_COLUMNS, NOT_NUMBER, NAN, REPEATED = range(4)
 KEPT = 1000
 """The number of problems of a kind that one scan records; all are counted."""
@@ -39,7 +39,7 @@ class Part:
     """The query of every block, or -1 if it is unjudged."""
     begin: Ints = field(default_factory=_empty)
     end: Ints = field(default_factory=_empty)
-    """Where it begins and ends, in bytes or rows."""
+    """Its start and end, in bytes or rows."""
     count: Ints = field(default_factory=_empty)
     """The number of its documents."""
     hits: Ints = field(default_factory=_empty)
@@ -333,24 +333,24 @@ def scan_query(
     """Return the scores as compared; and number, rank, documents above and tied of every judged document found."""
     _check_types(scores)
     every = round_scores(np.fromiter(scores.values(), np.float64, len(scores)), single=single)
-    found = [i for i, document in enumerate(judged) if document in scores]
-    mine = round_scores(np.array([scores[judged[i]] for i in found], dtype=np.float64), single=single)
+    hits = [i for i, document in enumerate(judged) if document in scores]
+    mine = round_scores(np.array([scores[judged[i]] for i in hits], dtype=np.float64), single=single)
     ordered = np.sort(every)
     high = np.searchsorted(ordered, mine, "right")
     above, tied = len(every) - high, high - np.searchsorted(ordered, mine, "left")
     before = _order_in_groups(scores, every, set(mine[tied > 1].tolist()), rule)
-    rank = above + 1 + np.array([before.get(judged[i], 0) for i in found], dtype=np.int64)
-    places = np.column_stack((np.array(found, dtype=np.int64), rank, above, tied)).reshape(-1, 4)
+    rank = above + 1 + np.array([before.get(judged[i], 0) for i in hits], dtype=np.int64)
+    places = np.column_stack((np.array(hits, dtype=np.int64), rank, above, tied)).reshape(-1, 4)
     return every, places[np.argsort(rank, kind="stable")]
 
 
 def _check_types(scores: Mapping[Any, Any]) -> None:
     """Raise `TypeError` if an id is not text, or a score is text or None, which NumPy would convert."""
     if not all(issubclass(kind, str) for kind in set(map(type, scores))):
-        msg = "a document id is no text"
+        msg = "a document id is not text"
         raise TypeError(msg)
     if any(issubclass(kind, (str, bytes, type(None))) for kind in set(map(type, scores.values()))):
-        msg = "a score is no number"
+        msg = "a score is not a number"
         raise TypeError(msg)
 
 

@@ -142,6 +142,7 @@ class Strings:
 
 
 def _begin_hashes(length: Ints) -> Words:
+    # with the length: words are padded with zeros, and `a` would be equal to `a\0`
     return SEED ^ (length.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
 
 
@@ -234,6 +235,7 @@ def fold(strings: Strings) -> tuple[Words, Bytes]:
             fate[longer] |= np.where(lower == word, PLAIN, FOLDED).astype(np.uint8)
             fate[longer] |= np.where((word & _TOPS) > 0, LEFT, PLAIN).astype(np.uint8)
             mixed[longer] = mix(mixed[longer] ^ lower)
+        # FOLDED | LEFT is 3, which counts as LEFT
         fate = np.where(_white_ends(strings), LEFT, np.minimum(fate, LEFT)).astype(np.uint8)
         return np.where(fate == LEFT, np.uint64(0), mix(mixed)), fate
 
@@ -243,6 +245,7 @@ def lower_words(word: Words) -> Words:
     low = word & ~_TOPS
     from_a = low + _ONES * np.uint64(0x80 - ord("A"))
     above_z = low + _ONES * np.uint64(0x7F - ord("Z"))
+    # the top bit of a capital's byte, moved down to 0x20, the bit that makes it small
     return word | ((~word & _TOPS & (from_a ^ above_z)) >> np.uint64(2))
 
 

@@ -15,11 +15,12 @@ from judged.kernels.scan.strings import Buffer, Strings
 _WHITE = np.zeros(256, dtype=bool)
 _WHITE[[9, 10, 11, 12, 13, 32]] = True
 _FEED, _HASH, _POINT, _ZERO, _MINUS, _PLUS = 10, ord("#"), ord("."), ord("0"), ord("-"), ord("+")
+# 10^22 is the largest power of ten that float64 holds exactly
 _TENS = np.array([float(10**k) for k in range(23)])
 
 
 ROW, SHORT, COMMENT, BLANK = range(4)
-"""What a line is: a row, too short to be one, a comment, or nothing."""
+"""Kinds of lines: a row, too short to be one, a comment, or nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +129,7 @@ def _parse_decimals(tokens: Strings) -> tuple[Flags, Floats]:
         fraction += figure & (fraction >= 0)
         fraction[point] = 0
         figures += figure
+    # below 2^53 the digits are exact, so that one division rounds correctly
     plain &= (figures > 0) & (digits < np.uint64(2**53))
     value = digits.astype(np.float64) / _TENS[np.clip(fraction, 0, 22)]
     return plain, np.where(signed & (sign == _MINUS), -value, value)

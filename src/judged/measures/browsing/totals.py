@@ -1,4 +1,4 @@
-"""What the reader of any model gains in all, how far the reader gets, and how much unjudged results leave open."""
+"""Totals for the reader of any model: gain, expected depth, and the residual of unjudged results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MODEL = (
     "The depth $d$ is `depth`, or `cutoff` for the models that have one (`bpm`, `sdcg`, `nerr8`, `nerr9`). `p` is for "
     "`rbp` and `nerr10`, `T` for `insq`, `inst`, `bpm` and `nerr11`; the cards of these measures give each $C$."
 )
-"""What $C$ and $d$ mean in all formulas of this file; cards say it."""
+"""Meaning of $C$ and $d$ in all formulas of this file, for cards."""
 
 
 def expected_total(

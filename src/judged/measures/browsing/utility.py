@@ -28,7 +28,7 @@ _GAIN = (
     r'(`gain="exp"`), where $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a higher '
     "grade counts as it."
 )
-"""What $u(g)$ means in all formulas of this file; cards say it."""
+"""Meaning of $u(g)$ in all formulas of this file, for cards."""
 
 _measure = partial(Measure, family="browsing", note=_GAIN)
 _growing = partial(_measure, laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}))
@@ -59,7 +59,7 @@ def inverse_squared_adaptive(
         ADCS 2015. doi:10.1145/2838931.2838938
 
     Example:
-        The first result brings all that was wanted, so the reader goes on with a chance of $(1/2)^2$ to the
+        The first result provides all that was wanted, so the reader goes on with a chance of $(1/2)^2$ to the
         second and, from there, of $(2/3)^2$ to the third, $1 / (1 + 1/4 + 1/9)$:
 
         >>> qrels = {"q1": {"a": 1, "b": 0, "c": 0}}
@@ -170,7 +170,7 @@ def scaled_discounted_gain(
     where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$. Unlike that of `nDCG`,
     the ideal ignores how many relevant documents there are.
 
-    Title: Scaled discounted cumulative gain: discounted gain as a share of what a list of nothing but the best would bring.
+    Title: Scaled discounted cumulative gain: discounted gain as a share of what a list of nothing but the best would yield.
     Agrees with: cwl_eval's `NDCGCWLMetric` and ir_measures' `SDCG(max_rel=…)@k`.
     References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
         doi:10.1145/582415.582418

@@ -1,1 +1,1 @@
-"""Measures of how many different answers a ranking brings."""
+"""Measures of how many different answers a ranking contains."""

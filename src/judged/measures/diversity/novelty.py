@@ -1,4 +1,4 @@
-"""Novelty: what results bring to the intents of a query that earlier results did not."""
+"""Novelty: what results contribute to the intents of a query that earlier results did not."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ ERR_IA = Measure(
 def normalised_intent_aware_err(
     ranking: Ranking, *, cutoff: int | None = None, alpha: float = 0.5, rel: float | None = None
 ) -> Floats:
-    r"""Return how soon a reader of unknown intent is satisfied, beside a good order of all judged documents.
+    r"""Return how soon a reader of unknown intent is satisfied, relative to a good order of all judged documents.
 
     $$\mathrm{nERR\text{-}IA}@k = \frac{\sum_{i=1}^{k} G_i / i}{\sum_{i=1}^{k} G^*_i / i},
       \qquad G_i = \sum_{j} w_j \, J_{ij} (1 - \alpha)^{c_{ij}}$$
@@ -180,7 +180,7 @@ def normalised_intent_aware_err(
         diversity. WSDM 2011. doi:10.1145/1935826.1935847
 
     Example:
-        Results that answer one intent twice bring 1 + 1/4, where 1 + 1/2 was possible:
+        Results that answer one intent twice contribute 1 + 1/4, where 1 + 1/2 was possible:
 
         >>> qrels = {"q1": {"a": {"1": 1}, "b": {"1": 1}, "c": {"2": 1}}}
         >>> run = {"q1": ["a", "b"]}
@@ -247,7 +247,7 @@ NRBP = Measure(
 def normalised_novelty_rank_biased(
     ranking: Ranking, *, alpha: float = 0.5, beta: float = 0.5, rel: float | None = None
 ) -> Floats:
-    r"""Return what a reader of fixed patience finds that is new, beside a good order of all judged documents.
+    r"""Return what a reader of fixed patience finds that is new, relative to a good order of all judged documents.
 
     $$\mathrm{nNRBP} = \frac{\sum_{i} \beta^{i - 1} G_i}{\sum_{i} \beta^{i - 1} G^*_i},
       \qquad G_i = \sum_{j} w_j \, J_{ij} (1 - \alpha)^{c_{ij}}$$

@@ -16,7 +16,7 @@ RANKED = Scope(
     about={
         "ranked": ("Measures of ranked results against graded judgments."),
         "diversity": (
-            "Measures of how many different answers a ranking brings. `DR` and `DiversityCount` look at "
+            "Measures of how many different answers a ranking contains. `DR` and `DiversityCount` look at "
             "the `target` that judgments may give each document; a document without one is its own. All "
             "others look at intents: a document may be judged for several intents of its query, with a "
             "grade for each. Where judgments have targets and no intents, a document's target is its "

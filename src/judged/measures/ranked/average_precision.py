@@ -25,7 +25,7 @@ def average_precision(
     rel: float | None = None,
     over: Literal["relevant", "cutoff"] = "relevant",
 ) -> Floats:
-    r"""Return the precision at the rank of each relevant document, averaged; a missed one brings 0.
+    r"""Return the precision at the rank of each relevant document, averaged; an unretrieved one counts 0.
 
     $$\mathrm{AP}@k = \frac{1}{R} \sum_{i \le k,\; g_i \ge \mathrm{rel}} \mathrm{P}@i$$
 

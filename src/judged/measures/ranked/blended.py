@@ -37,7 +37,7 @@ def q_measure(
     gains: Gains | None = None,
     over: Literal["cutoff", "relevant"] = "cutoff",
 ) -> Floats:
-    r"""Return the blended ratio of precision and gain at each relevant document, averaged; a missed one brings 0.
+    r"""Return the blended ratio of precision and gain at each relevant document, averaged; an unretrieved one counts 0.
 
     $$\mathrm{Q}@k = \frac{1}{\min(k, R)} \sum_{i \le k,\; g_i \ge \mathrm{rel}} \mathrm{BR}(i), \qquad
       \mathrm{BR}(i) = \frac{n_i + \beta \, V_i}{i + \beta \, V^*_i}$$

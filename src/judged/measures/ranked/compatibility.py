@@ -130,8 +130,8 @@ def _above(ranking: Ranking) -> Ints:
     """Count the judged documents with a higher grade than every retrieved one, retrieved or not."""
     level, code = np.unique(np.concatenate((-ranking.best, -ranking.grade)), return_inverse=True)
     judged = ranking.best_query * (len(level) + 1) + code[: len(ranking.best)]
-    found = ranking.query * (len(level) + 1) + code[len(ranking.best) :]
-    return np.searchsorted(judged, found, side="left") - ranking.best_offset[ranking.query]
+    retrieved = ranking.query * (len(level) + 1) + code[len(ranking.best) :]
+    return np.searchsorted(judged, retrieved, side="left") - ranking.best_offset[ranking.query]
 
 
 Compat = Measure("Compat", compatibility, laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED})

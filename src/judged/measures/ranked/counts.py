@@ -28,7 +28,7 @@ def number_of_queries(ranking: Ranking) -> Floats:
 
     Title: Number of queries.
     Unjudged: does not matter.
-    Empty: 1, whatever is retrieved.
+    Empty: 1, regardless of what is retrieved.
     Agrees with: `trec_eval -m num_q`; ir_measures' `NumQ`.
     References: Buckley. trec_eval, measure `num_q`. NIST, 2008.
 

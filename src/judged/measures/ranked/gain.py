@@ -83,7 +83,7 @@ def discounted_gain(
     where $g_i$ is the grade of the result at rank $i$ and $v(g)$ its worth: $g$ (`gain="linear"`), $2^g - 1$
     (`"exp"`) or what `gains` says. Queries with more to find can reach more; `nDCG` evens that out.
 
-    Title: Discounted cumulative gain: the gain a ranking brings, less the deeper it lies.
+    Title: Discounted cumulative gain: the gain of a ranking, discounted by rank.
     Empty: 0 when nothing with a gain is retrieved.
     Agrees with: `trec_eval -m dcg` (version 10); ranx' `dcg` and `dcg_burges`.
     References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
@@ -120,7 +120,7 @@ def ideal_discounted_gain(
     where $g^*$ are all judged grades of the query, the most valuable first, and $v(g)$ the worth of a grade:
     $g$ (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says; negative gains are left out.
 
-    Title: Ideal discounted cumulative gain: the most that any ranking of a query could bring.
+    Title: Ideal discounted cumulative gain: the highest DCG that any ranking of a query could have.
     Unjudged: has no part in it.
     Ties: have no part in it.
     Empty: 0 when nothing of the query has a positive gain; whether anything is retrieved does not matter.
@@ -209,7 +209,7 @@ Rndcg = Measure("Rndcg", r_level_discounted_gain, laws=GRADED | {Law.ONE_IF_IDEA
 
 
 def discounted_gain_at_relevant(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
-    r"""Return the mean of nDCG at the rank of each document with a gain; a missed one brings nDCG of everything.
+    r"""Return the mean of nDCG at the rank of each document with a gain; an unretrieved one adds nDCG of the whole list.
 
     $$\mathrm{nDCG\_rel} = \frac{1}{N} \left( \sum_{i : v(g_i) > 0} \mathrm{nDCG}@i +
         (N - n) \cdot \mathrm{nDCG} \right)$$
@@ -305,7 +305,7 @@ nDCG_JK = Measure(
 
 
 def normalised_gain(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
-    r"""Return the gains of the results, each discounted by what the best order would have brought by then.
+    r"""Return the gains of the results, each discounted by the gain of the best order down to its rank.
 
     $$\mathrm{G} = \frac{1}{\sum_i v(g^*_i)} \sum_i
         \frac{v(g_i)}{\log_2 \left( 2 + \sum_{j \le i} (c_j - v(g_j)) \right)}, \qquad
@@ -335,7 +335,7 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
 
 
 def _cost(ranking: Ranking, best: Floats) -> Floats:
-    """Return what the best order brings down to the rank of each retrieved judged document, at least 1 a rank."""
+    """Return the gain of the best order down to the rank of each retrieved judged document, at least 1 a rank."""
     possible = segment_count(best > 0, ranking.best_offset)[ranking.query]
     deep = np.minimum(ranking.rank, possible)
     running = np.concatenate(([0.0], segment_cumsum(np.maximum(best, 1.0), ranking.best_offset)))

@@ -1,4 +1,4 @@
-"""Measures of everything retrieved as a set, whatever its order."""
+"""Measures of everything retrieved as a set, regardless of order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from judged.measures.measure import Measure
 
 
 def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
-    r"""Return the share of relevant documents among everything retrieved, whatever the order.
+    r"""Return the share of relevant documents among everything retrieved, regardless of order.
 
     $$\mathrm{SetP} = \frac{h}{n}$$
 
@@ -46,7 +46,7 @@ SetP = Measure("SetP", set_precision, terms=set_precision_terms, laws=BINARY_SET
 
 
 def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
-    r"""Return the share of all relevant documents that is retrieved, whatever the order.
+    r"""Return the share of all relevant documents that is retrieved, regardless of order.
 
     $$\mathrm{SetR} = \frac{h}{R}$$
 
@@ -95,9 +95,9 @@ def set_f(
         >>> judged.evaluate(qrels, run, "SetF SetF(beta=2)").mean()
         {'SetF': 0.6666..., 'SetF(beta=2)': 0.5555...}
     """
-    found = ranking.hits_within(None, rel)
+    hits = ranking.hits_within(None, rel)
     square = beta * beta if weight is None else weight
-    precision, recall = divide(found, ranking.retrieved), divide(found, ranking.relevant(rel))
+    precision, recall = divide(hits, ranking.retrieved), divide(hits, ranking.relevant(rel))
     return divide((1.0 + square) * precision * recall, square * precision + recall)
 
 
@@ -125,8 +125,8 @@ def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floa
         >>> judged.evaluate(qrels, run, "SetAP").mean()
         {'SetAP': 0.25}
     """
-    found = ranking.hits_within(None, rel)
-    return divide(found * found, ranking.retrieved * ranking.relevant(rel))
+    hits = ranking.hits_within(None, rel)
+    return divide(hits * hits, ranking.retrieved * ranking.relevant(rel))
 
 
 SetAP = Measure(

@@ -6,7 +6,7 @@ function doubts(subject) {
   return h("p", { class: "care" }, h("strong", {}, "Read with care. "), subject.doubts.map(sentence));
 }
 
-/** What a reader should know beside the numbers: a line for each kind of note, none of them cut. */
+/** Notes on the numbers: a line for each kind of note, none of them cut. */
 function notes(subject) {
   if (!subject.warnings.length) return null;
   return h(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PageData:
-    """What a page shows of one result: plain data, every number made by the library."""
+    """Data of one result for a page: plain values, every number computed by the library."""
 
     head: Mapping[str, Json] = field(default_factory=dict)
     """Small, and there at once."""

@@ -30,7 +30,7 @@ def make_data(entry: Entry) -> PageData:
         "ranks": {} if comparison is None else _rank_systems(comparison),
         "interactions": []
         if comparison is None
-        else [to_plain(found.to_dict()) for found in comparison.interactions],
+        else [to_plain(interaction.to_dict()) for interaction in comparison.interactions],
     }
     blocks: dict[str, Block] = {}
     curves = _trace(entry)

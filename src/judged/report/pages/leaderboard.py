@@ -31,7 +31,7 @@ CONTRAST = (
     "detectable",
     "undefined",
 )
-"""What the page knows of a contrast, in this order."""
+"""Fields of a contrast on the page, in this order."""
 MOST_BASELINES = 20
 """More baselines than this are not kept in the file."""
 JUDGED_AT = 10
@@ -79,6 +79,7 @@ def _direction(*, higher: bool | None) -> int:
 def choose_baselines(comparison: Comparison) -> list[str]:
     """Return the systems that may be chosen as baseline: those named first, then all, or the best if they are many."""
     first = comparison.baselines or comparison.systems[:1]
+    # every baseline is a family of contrasts in the file, which grows with the square of the systems
     most = len(comparison.systems) if len(comparison.systems) <= MOST_BASELINES else MOST_BASELINES // 2
     others = [name for name in comparison.ranked() if name not in first]
     return [*first, *others][: max(most, len(first))]
@@ -129,12 +130,12 @@ def tabulate_contrasts(
     contrasts: Sequence[Contrast], systems: Sequence[str], measures: Sequence[str]
 ) -> dict[str, list[Json]]:
     """Return, for each measure and system, the numbers of its contrast; None for the baseline itself."""
-    found: dict[str, list[Json]] = {measure: [None] * len(systems) for measure in measures}
+    table: dict[str, list[Json]] = {measure: [None] * len(systems) for measure in measures}
     place = {name: at for at, name in enumerate(systems)}
     for contrast in contrasts:
         row = contrast.to_dict()
-        found[contrast.measure][place[contrast.system]] = [to_plain(row[name]) for name in CONTRAST]
-    return found
+        table[contrast.measure][place[contrast.system]] = [to_plain(row[name]) for name in CONTRAST]
+    return table
 
 
 def _means(entry: Entry) -> dict[str, list[Json]]:
@@ -199,7 +200,7 @@ def _tie_ranges(entry: Entry) -> Json:
         for measure in evaluations.measures:
             ranges = [find_tie_range(evaluations[name], measure, thorough=False) for name in entry.systems]
             found[str(measure)] = [
-                None if each is None or each.high == each.low else list(each) for each in ranges
+                None if span is None or span.high == span.low else list(span) for span in ranges
             ]
     return found
 

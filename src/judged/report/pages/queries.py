@@ -20,7 +20,7 @@ def list_queries(entry: Entry) -> list[str]:
     if entry.comparison is not None:
         by_system = (scores.queries for scores in entry.comparison.scores)
     else:
-        by_system = (one.scores.queries.to_pylist() for one in entry.evaluations.values())
+        by_system = (evaluation.scores.queries.to_pylist() for evaluation in entry.evaluations.values())
     return list(dict.fromkeys(query for queries in by_system for query in queries))
 
 
@@ -53,15 +53,15 @@ def make_data(entry: Entry) -> PageData:
 def find_values(entry: Entry, queries: list[str]) -> dict[str, Floats]:
     """Return, for each measure, a row for each system and a column for each query; NaN where there is no value."""
     place = {query: at for at, query in enumerate(queries)}
-    found = {}
+    tables = {}
     if entry.comparison is not None:
         for scores in entry.comparison.scores:
             table = np.full((len(entry.systems), len(queries)), np.nan)
             at = [place[query] for query in scores.queries]
             for row, name in enumerate(entry.systems):
                 table[row, at] = scores.column(name)
-            found[scores.measure] = table
-        return found
+            tables[scores.measure] = table
+        return tables
     for measure in entry.evaluations.measures:
         if measure.text:
             continue
@@ -69,8 +69,8 @@ def find_values(entry: Entry, queries: list[str]) -> dict[str, Floats]:
         for row, evaluation in enumerate(entry.evaluations.values()):
             at = [place[query] for query in evaluation.scores.queries.to_pylist()]
             table[row, at] = evaluation.scores.averaged(measure)
-        found[str(measure)] = table
-    return found
+        tables[str(measure)] = table
+    return tables
 
 
 def _find_slices(entry: Entry, queries: list[str]) -> dict[str, list[Json]]:

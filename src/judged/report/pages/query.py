@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from judged.report.entry import Entry, Sources
 
 DEPTHS = (20, 10, 5, 3)
-"""How many results of each list are kept: the first that the number of lists allows."""
+"""Number of results of each list that are kept: the first that the number of lists allows."""
 MOST_RESULTS = 1_500_000
 """More results than this are not kept, over all systems and queries."""
 MOST_CONTRIBUTIONS = 2_000_000
@@ -33,7 +33,7 @@ MOST_TEXT = 12_000_000
 CHUNK = 100
 """Queries in a block."""
 SCALE = 1_000_000
-"""What documents add is kept to this fraction, as whole numbers."""
+"""Resolution of the contributions of documents, which are kept as whole numbers."""
 
 
 def make_data(entry: Entry) -> PageData:
@@ -100,11 +100,11 @@ def _read_snippets(entry: Entry, lists: Mapping[str, RankedLists]) -> tuple[dict
     if entry.documents is None:
         return {}, ""
     wanted = {document for ranked in lists.values() for document in ranked.documents}
-    found = read_documents(entry.documents, wanted, lenient=True)
-    length = min(SNIPPET, MOST_TEXT // max(len(found), 1))
+    documents = read_documents(entry.documents, wanted, lenient=True)
+    length = min(SNIPPET, MOST_TEXT // max(len(documents), 1))
     if length < 40:
-        return {}, f"the texts of {len(found):,} documents are too many for this file"
-    return {name: _shorten(text, length) for name, text in found.items()}, ""
+        return {}, f"the texts of {len(documents):,} documents are too many for this file"
+    return {name: _shorten(text, length) for name, text in documents.items()}, ""
 
 
 def _shorten(text: Text, length: int) -> str:

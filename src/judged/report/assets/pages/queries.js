@@ -257,7 +257,7 @@ async function drawDistribution(subject, measure, details) {
     tips: row =>
       row.system && { system: row.system, [measure]: fixed(row.value), share: percent(row.share, 0) },
     caption: [
-      "Over all, whatever the filter: blue ",
+      "Over all queries, regardless of the filter: blue ",
       named(state.a),
       ", orange dashed ",
       named(state.b),
