@@ -1,4 +1,4 @@
-"""What only sessions have, as functions of an evaluation: bounds, curves, stopping points, overlaps of systems."""
+"""Analyses that only sessions have, as functions of an evaluation: bounds, curves, stopping points, overlaps."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class CurvePoint:
 
     iteration: int
     running: int
-    """How many sessions have at least this many iterations; the others keep their last value, or are padded."""
+    """Number of sessions with at least this many iterations; the others keep their last value, or are padded."""
     value: float
     interval: Interval | None
     """None where fewer than two sessions have a value, or the value is pooled over them."""
@@ -139,13 +139,13 @@ class Stop:
 
     iteration: int
     running: int
-    """How many sessions went on beyond it."""
+    """Number of sessions that went on beyond it."""
     gain: float
     """The mean good gain up to there."""
     lost: float
     """The mean share of its own good gain that a session would have lost; NaN where none found anything good."""
     losing: int
-    """How many sessions would have lost anything."""
+    """Number of sessions that would have lost anything."""
     searches_saved: float
     """The share of all searches that came later."""
     tokens_saved: float
@@ -185,11 +185,11 @@ def _share(part: Floats, whole: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class IterationCounts:
-    """What the sessions of a system found in one iteration, all of them together."""
+    """Findings of a system's sessions in one iteration, all of them together."""
 
     iteration: int
     running: int
-    """How many sessions have this iteration."""
+    """Number of sessions that have this iteration."""
     searches: int
     results: int
     good: int
@@ -223,7 +223,7 @@ def count_by_iteration(evaluation: Evaluation, *, good: int = 2) -> tuple[Iterat
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one session gained, and what it spent."""
+    """Gain and cost of one session."""
 
     session: str
     task: str

@@ -53,7 +53,7 @@ UNION = "union"
 
 @dataclass(frozen=True, slots=True)
 class SessionTotals:
-    """What was counted over all sessions."""
+    """Counts over all sessions."""
 
     sessions: int
     iterations: int = 0
@@ -192,22 +192,22 @@ class SessionAlignment(Alignment):
     protocol: SessionProtocol
     counts: SessionTotals
     keys: tuple[SessionKey, ...] = ()
-    """What identifies each session."""
+    """Identity of each session."""
     per_session: SessionCounts | None = None
     pools: Mapping[str, Pool] = field(default_factory=dict)
     """For each task, what all systems found together, where that was the reference."""
     decisions: tuple[DedupDecision, ...] = ()
     """Why each result is new or a duplicate, where that was asked for."""
     search_log: SearchLog | None = field(default=None, metadata={"saved": False})
-    """What each search repeated, where that was asked for."""
+    """Repeats of each search, if requested."""
     corrected: Corrected | None = field(default=None, metadata={"saved": False})
     """CG and SRE corrected by human grades, where there are some."""
     searches: tuple[SearchRecord, ...] = ()
     """Every search, where decisions were asked for."""
     questions: tuple[str | None, ...] = ()
-    """What the user asked in each session, where decisions were asked for."""
+    """Question of each session, if decisions were requested."""
     uses: tuple[UseRecord, ...] = ()
-    """What sessions opened and cited, where the trace has it."""
+    """Results that sessions opened and cited, if the trace records them."""
 
     def systems(self) -> dict[str, Ints]:
         """Return the sessions of each system, in the order in which they first occur."""
@@ -233,12 +233,12 @@ class SessionAlignment(Alignment):
 
 
 class SessionOptions(TypedDict, total=False):
-    """How traces are read, and what is kept of them for later questions."""
+    """Options for reading traces, and for the details kept for later questions."""
 
     format: str | None
     """The trace format; detected by default."""
     tools: Tools | str | Path | None
-    """Which tools search, and where their results are."""
+    """The tools that search, and the location of their results."""
     lenient: bool
     """Whether malformed parts are left out and counted."""
     conversations: Iterable[str]

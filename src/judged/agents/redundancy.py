@@ -1,4 +1,4 @@
-"""Where redundancy comes from: repeats within and across iterations, by tool, by document, by query."""
+"""Sources of redundancy: repeats within and across iterations, by tool, by document, by query."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _name(result: Hit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Redundancy:
-    """What the searches of each system repeated."""
+    """Repeats in the searches of each system."""
 
     records: Mapping[str, tuple[RepeatRecord, ...]]
     repeats: Mapping[str, tuple[tuple[str, int, int], ...]]

@@ -1,4 +1,4 @@
-"""What is reported about sessions: means with bounds, every session, curves, stopping points, overlaps, comparisons."""
+"""Results about sessions: means with bounds, every session, curves, stopping points, overlaps, comparisons."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class SessionReport(Result):
     comparison: Comparison | None = None
     gates: tuple[GateReport, ...] = ()
     sections: Mapping[str, Section] = field(default_factory=dict)
-    """What else was asked for, by the name of its data: redundancy, use, stopping rules, attempts, corrections."""
+    """Further requested parts, by the name of their data: redundancy, use, stopping rules, attempts, corrections."""
     explained: bool = True
     """Whether to show the decisions on duplicates, if the evaluation has them."""
     good: int = 2

@@ -16,7 +16,7 @@ from judged.kernels.segments import divide
 from judged.stats.intervals import Interval, student_interval
 
 BUDGETS = ("searches", "tokens", "seconds")
-"""What a budget may limit."""
+"""Quantities that a budget may limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Stopping:
     system: str
     rule: str
     stopped: int
-    """How many sessions it would have ended early."""
+    """Number of sessions it would have ended early."""
     gain: Interval | float
     """The mean good gain up to there."""
     lost: Interval | float

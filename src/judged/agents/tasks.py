@@ -1,4 +1,4 @@
-"""Which sessions of several systems are about the same task: by its id, else by what the user asked, never by position."""
+"""Tasks that several systems share: matched by id, else by the user's question, never by position."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ SOURCES = {
     "parallel": "another query of the same iteration",
     "later": "another query of a later iteration",
 }
-"""Where a duplicate comes from, the first that holds."""
+"""Sources of a duplicate; the first that holds counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Shown:
     first: int
     """The iteration that it was first found in."""
     source: str | None
-    """Where a duplicate comes from: a key of `SOURCES`."""
+    """Source of a duplicate: a key of `SOURCES`."""
     why: str
     opened: bool = False
     """Whether the agent opened it, or a duplicate of it."""
@@ -54,7 +54,7 @@ class TimelineSearch:
     tool: str | None
     results: tuple[Shown, ...]
     asked: str = "new"
-    """Whether the query repeats an earlier one: `new`, `near`, `repeated`, or `unknown` without a query."""
+    """Novelty of the query: `new`, `near`, `repeated`, or `unknown` without a query."""
 
     @property
     def new(self) -> int:

@@ -247,4 +247,4 @@ _NOTES: tuple[tuple[str, Severity, Callable[[Point], str]], ...] = (
     ("unverified", "info", _say_unverified),
     ("skipped", "info", _say_skipped),
 )
-"""What is said of points: code, severity, and the words, empty where there is nothing to say."""
+"""Notes on points: code, severity, and the message, empty if there is nothing to say."""

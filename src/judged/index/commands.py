@@ -107,7 +107,7 @@ neighbours_option = partial(option, "-k N", "Neighbours of a query.", section=WH
 
 @dataclass(frozen=True, kw_only=True)
 class IndexOptions:
-    """Which engines are measured, with which settings."""
+    """Options for the engines and their settings."""
 
     engines: tuple[str, ...] = option(
         "--engine NAME",
@@ -148,7 +148,7 @@ class IndexOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadOptions:
-    """What is asked of every engine."""
+    """Options for the load on every engine."""
 
     k: int = neighbours_option()
     filters: tuple[str, ...] = option(
@@ -303,7 +303,7 @@ def engines_command() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DiffOptions:
-    """Which changes count as none."""
+    """Tolerances below which a change does not count."""
 
     recall: str = option("--recall DELTA", "The loss of recall that is still the same.", default="-0.01")
     latency: str = option("--latency DELTA", "The growth of latency that is still the same.", default="-10%")

@@ -29,7 +29,7 @@ from judged.store.hashing import hash_text
 HELD_OUT = 0.1
 """The share of vectors that become queries, where none are given; at most a thousand."""
 DEPTH = 100
-"""How many exact neighbours are found at least, as published benchmarks have them."""
+"""Minimum number of exact neighbours, as in published benchmarks."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ LATENCY_MARGIN = "-10%"
 """The growth of the mean latency that is still the same."""
 BUSY = "other work kept the machine busy, which may look like a regression of latency"
 WORDS = {"pass": "same or better", "fail": "regressed", "inconclusive": "cannot tell"}
-"""What the verdicts of a gate mean here."""
+"""Meaning of a gate's verdicts here."""
 
 
 def gate_benchmarks(

@@ -58,7 +58,7 @@ class Setting:
     default: SettingValue
     help: str
     values: tuple[SettingValue, ...] = ()
-    """What a sweep tries unless it says otherwise; empty: the default alone."""
+    """Values that a sweep tries unless it says otherwise; empty: the default alone."""
     effort: bool = False
     """Whether raising it buys recall with time, so that a recall can be reached by a search over it."""
 
@@ -75,7 +75,7 @@ GRAPH_QUERY: Mapping[str, Setting] = {
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an engine can do."""
+    """Capabilities of an engine."""
 
     metrics: frozenset[Metric] = frozenset({"l2", "ip", "cosine"})
     exact: bool = False
@@ -88,14 +88,14 @@ class Capabilities:
     remote: bool = False
     """Whether queries go over a connection to another process."""
     emulated: str = ""
-    """What stands in for the product, where it is not the product itself that answers."""
+    """Substitute for the product, where it is not the product itself that answers."""
     unverified: frozenset[str] = frozenset()
     """Settings that the engine gives no way to read back."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexSpec:
-    """What an index is created for."""
+    """Specification of an index."""
 
     dimensions: int
     """Numbers in a vector; for Hamming distance, bits."""
@@ -137,7 +137,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What an engine knows about its size, and where it runs."""
+    """Size of an index as reported by its engine, and where it runs."""
 
     disk: int | None = None
     """Bytes on disk; None: the benchmark sums up the files of the folder, if there are any."""
@@ -150,7 +150,7 @@ class Engine:
 
     name: ClassVar[str]
     title: ClassVar[str]
-    """What it is, in a few words."""
+    """Short description."""
     extra: ClassVar[str] = ""
     """The extra that brings it; empty: none is needed."""
     packages: ClassVar[tuple[str, ...]] = ()

@@ -26,9 +26,9 @@ from judged.store.files import cache_folder
 from judged.store.hashing import hash_bytes
 
 BLOCK = 1 << 24
-"""How many float32 distances one thread holds at a time: 64 MiB."""
+"""Maximum number of float32 distances that one thread holds at a time: 64 MiB."""
 MARGIN = 32
-"""How many candidates beyond the depth are ranked again in float64, at least."""
+"""Minimum number of candidates beyond the depth that are ranked again in float64."""
 VERSION = 1
 """Part of the key of cached neighbours; raised when their computation changes."""
 LARGEST = 900_000_000

@@ -33,13 +33,13 @@ class NeighbourProtocol(BaseProtocol):
 
     @property
     def heading(self) -> str:
-        """What its line begins with."""
+        """Beginning of its line."""
         return "exact neighbours; repeated ids count once"
 
 
 @dataclass(frozen=True, slots=True)
 class NeighbourCounts:
-    """What was counted while comparing answers with neighbours."""
+    """Counts made while comparing answers with neighbours."""
 
     queries: int
     repeated: int = 0

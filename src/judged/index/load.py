@@ -30,12 +30,12 @@ class Samples:
 
     query: list[int] = field(default_factory=list)
     start: list[int] = field(default_factory=list)
-    """When the search began, in nanoseconds."""
+    """Start of the search, in nanoseconds."""
     end: list[int] = field(default_factory=list)
     arrival: list[int] = field(default_factory=list)
-    """When the query arrived, in open loops."""
+    """Arrival of the query, in open loops."""
     answers: list[Any] = field(default_factory=list)
-    """What was returned, where it is kept; None for a query that failed."""
+    """The answer, where it is kept; None for a query that failed."""
     failed: list[int] = field(default_factory=list)
     """Places, in the other lists, of queries that failed."""
     lateness: list[int] = field(default_factory=list)
@@ -50,12 +50,12 @@ class Samples:
 
     @property
     def service(self) -> NDArray[np.int64]:
-        """How long each search took."""
+        """Duration of each search."""
         return np.array(self.end, dtype=np.int64) - np.array(self.start, dtype=np.int64)
 
     @property
     def response(self) -> NDArray[np.int64]:
-        """How long each query took from its arrival."""
+        """Response time of each query, from its arrival."""
         return np.array(self.end, dtype=np.int64) - np.array(self.arrival, dtype=np.int64)
 
     def extend(self, other: Samples) -> None:

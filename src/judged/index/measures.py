@@ -44,13 +44,13 @@ class NeighbourView:
     distance: Floats | None
     """The exact distance of every answer; infinite where a row is short, or an answer is repeated."""
     returned: Ints
-    """How many different answers each query has."""
+    """Number of different answers of each query."""
     true_distance: Floats
     """The distances of the exact neighbours, ascending; infinite where there are fewer."""
     depth: Ints
-    """How many exact neighbours each query has."""
+    """Number of exact neighbours of each query."""
     seconds: Floats | None = None
-    """How long each query took."""
+    """Latency of each query."""
 
     def __len__(self) -> int:
         return len(self.place)

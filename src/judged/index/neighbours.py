@@ -30,7 +30,7 @@ class Neighbours:
     distances: Floats
     """Ascending in every row: Euclidean, 1 − cosine, −inner product, or the number of bits that differ."""
     population: int
-    """How many vectors there are to choose from; rows of that length are complete."""
+    """Number of vectors to choose from; rows of that length are complete."""
     name: str = "exact neighbours"
 
     def __post_init__(self) -> None:
@@ -45,7 +45,7 @@ class Neighbours:
 
     @property
     def depth(self) -> int:
-        """How many neighbours a query has at most."""
+        """Maximum number of neighbours of a query."""
         return int(self.ids.shape[1])
 
     def __len__(self) -> int:
@@ -58,7 +58,7 @@ class Neighbours:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What an index returned for every query, in its order; −1 fills rows that are shorter."""
+    """Answers of an index to every query, in its order; −1 fills rows that are shorter."""
 
     family: ClassVar[str] = "neighbour"
     """The measures that score this table."""
@@ -67,7 +67,7 @@ class Answers:
     distances: Floats | None = None
     """The exact distance of every answer, which distance-aware measures need; infinite where there is none."""
     seconds: Floats | None = None
-    """How long each query took."""
+    """Latency of each query."""
     name: str = "index"
 
     def __post_init__(self) -> None:

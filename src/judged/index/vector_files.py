@@ -24,13 +24,13 @@ from judged.problem import Problem
 from judged.store.files import check_size
 
 METRICS = {"euclidean": "l2", "angular": "cosine", "hamming": "hamming", "dot": "ip", "ip": "ip"}
-"""What ann-benchmarks calls a metric."""
+"""Names of the metrics in ann-benchmarks."""
 _HDF5 = ("train", "test", "neighbors", "distances")
 
 
 @dataclass(frozen=True, eq=False)
 class VectorFile:
-    """What one file holds: vectors, and in files of benchmarks also queries, neighbours and the metric."""
+    """Contents of one file: vectors, and in files of benchmarks also queries, neighbours and the metric."""
 
     vectors: NDArray[Any]
     queries: NDArray[Any] | None = None

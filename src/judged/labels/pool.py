@@ -44,11 +44,11 @@ class Item:
     """One result of one task."""
 
     query: str
-    """What the person wants: the question of the session, or the text of the query."""
+    """Information need: the question of the session, or the text of the query."""
     title: str
     text: str
     row: Mapping[str, str]
-    """What its label contains besides the grade: the task and all keys of the result."""
+    """Contents of its label besides the grade: the task and all keys of the result."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """Which results of runs or traces form the pool, and how the sources are read."""
+    """Options that select the results of runs or traces for the pool, and say how the sources are read."""
 
     kind: SourceKind | None = None
     """Whether the sources are runs or traces; None detects it."""
@@ -77,13 +77,13 @@ class PoolOptions:
     relabel: bool = False
     """Whether to label results of a trace that have a gain already."""
     unit: Unit = "document"
-    """What counts as one result of a trace."""
+    """Unit of deduplication in a trace."""
     tools: Tools | str | Path | None = None
-    """Which tools of a trace are searches."""
+    """The tools of a trace that are searches."""
     format: str | None = None
     """Format of the traces; None detects it."""
     turn: TurnChoice = "last"
-    """Which turn of a conversation counts."""
+    """The turn of a conversation that counts."""
     lenient: bool = False
     """Whether to leave out and count what is faulty or has no text, instead of raising an error."""
 
@@ -269,14 +269,14 @@ class _Task:
 
     question: str | None = None
     earlier: tuple[str, ...] = ()
-    """What the user had asked before."""
+    """The user's earlier questions."""
     named: bool = True
     """Whether it has a name besides its place in a file."""
     found: list[_Found] = field(default_factory=list)
 
     @property
     def intent(self) -> str | None:
-        """What the person wants: the question, with those before it."""
+        """Information need: the question, with those before it."""
         if not self.question or not self.earlier:
             return self.question
         return f"{self.question}\n\nAsked earlier in the same conversation: {' / '.join(self.earlier)}"

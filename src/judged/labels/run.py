@@ -22,11 +22,11 @@ T = TypeVar("T")
 NO_ANSWER, REJECTED = "no answer", "refused by the endpoint"
 """Why a question has no answer: only failures came back, or the endpoint rejects it, such as a text too long."""
 MAX_SILENT = 10
-"""How many consecutive questions may go without an answer before the job stops."""
+"""Maximum number of consecutive questions without an answer before the job stops."""
 MAX_REJECTED = 5
-"""How many requests may be rejected before any is accepted."""
+"""Maximum number of rejected requests before any is accepted."""
 RATE_LIMIT_FACTOR = 10
-"""How many times more often a rate-limited request is repeated than one that fails otherwise."""
+"""Factor by which a rate-limited request is repeated more often than one that fails otherwise."""
 
 
 class _OverBudgetError(Exception):
@@ -50,7 +50,7 @@ class Throttle:
 
     def __init__(self, concurrency: int = 8, per_minute: float | None = None) -> None:
         self.limit = float(concurrency)
-        """How many requests may run at once now, rounded down."""
+        """Number of requests that may run at once now, rounded down."""
         self._concurrency = concurrency
         self._interval = 0.0 if per_minute is None else 60 / per_minute
         self._running = 0
@@ -106,7 +106,7 @@ class Job:
         self.stopped: str | None = None
         """Why the job ended before its last question."""
         self.uncounted = 0
-        """How many answers came without a token count."""
+        """Number of answers without a token count."""
         self._client, self._labeller = client, labeller
         self._cache, self._budget = cache, budget
         self._throttle = Throttle(client.endpoint.concurrency, client.endpoint.rate)

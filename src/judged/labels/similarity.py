@@ -41,7 +41,7 @@ WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2
 VOCABULARY = Path(__file__).parent / "vocabularies" / "bert-uncased.txt.xz"
 """`vocab.txt` of all-MiniLM-L6-v2, which is that of BERT (uncased); Apache-2.0."""
 MAX_TOKENS = 256
-"""How many tokens of a text the packaged model reads; a folder may have its own limit."""
+"""Maximum number of tokens of a text that the packaged model reads; a folder may have its own limit."""
 MODEL_FILES = ("model.onnx", "onnx/model.onnx")
 EXPECTED = "expected a folder with `tokenizer.json` and `model.onnx`, or a model of sentence-transformers"
 _GRADE = np.arange(HIGHEST + 1)

@@ -75,7 +75,7 @@ class Candidates:
 
     @cached_property
     def count(self) -> Ints:
-        """How many runs retrieved each candidate."""
+        """Number of runs that retrieved each candidate."""
         found = np.zeros(len(self), dtype=np.int64)
         for ranked in self.lists:
             found[ranked.candidate] += 1

@@ -34,7 +34,7 @@ class RoutingProtocol(BaseProtocol):
 
     @property
     def heading(self) -> str:
-        """What its line begins with."""
+        """Beginning of its line."""
         return "routing"
 
 
@@ -48,7 +48,7 @@ class SkippingProtocol(BaseProtocol):
 
     @property
     def heading(self) -> str:
-        """What its line begins with."""
+        """Beginning of its line."""
         return "skipping"
 
 
@@ -62,13 +62,13 @@ class RerankingProtocol(BaseProtocol):
 
     @property
     def heading(self) -> str:
-        """What its line begins with."""
+        """Beginning of its line."""
         return "reranking"
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionCounts:
-    """What was counted while reading decisions."""
+    """Counts made while reading decisions."""
 
     queries: int
     unknown: int = 0

@@ -37,7 +37,7 @@ CONTENTS = {
     "manifest.json": "versions, seed, machine, and the SHA-256 of every file",
     ANSWERS: "what is finished; a study that is run again into this folder resumes from there",
 }
-"""What a folder of results may hold, as its README says it."""
+"""Possible contents of a folder of results, as its README describes them."""
 
 
 def prepare_folder(folder: Path) -> None:

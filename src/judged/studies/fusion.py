@@ -253,7 +253,7 @@ NORMALISATIONS: dict[str, Callable[[RankedList], Floats]] = {
     "rank": _scale_rank,
     "none": _keep,
 }
-"""What scores are scaled by, in each query of each run."""
+"""Normalisations of scores, in each query of each run."""
 SCALE_ALIASES = {"zmuv": "z-score", "minmax": "min-max"}
 
 

@@ -1,4 +1,4 @@
-"""What a study learns from its training queries: weights of fusions, and which expert is best for which query."""
+"""Learning from the training queries of a study: weights of fusions, and the best expert for each query."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class _View:
 
 @dataclass(frozen=True, eq=False)
 class RoutingView(_View):
-    """What a router chose, and how good that was."""
+    """A router's choices, and their quality."""
 
     right: Flags
     """Whether the chosen expert is optimal."""
@@ -86,7 +86,7 @@ class RoutingView(_View):
 
 @dataclass(frozen=True, eq=False)
 class SkipView(_View):
-    """What a skip policy decided, and whether retrieval was needed."""
+    """A skip policy's decisions, and whether retrieval was needed."""
 
     skipped: Flags
     needed: Flags

@@ -66,9 +66,9 @@ class StudyInputs:
     """The queries that systems are scored on."""
     plan: tuple[PlannedSystem, ...]
     folder: Path
-    """Where answers, runs and judgments are."""
+    """Folder of answers, runs and judgments."""
     files: tuple[InputFile, ...] = ()
-    """Where the collection was read from."""
+    """Source of the collection."""
     temporary: bool = False
     """Whether the folder is removed at the end, so that no result may name its files."""
 

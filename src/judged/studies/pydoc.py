@@ -61,7 +61,7 @@ class Text(NamedTuple):
 
 
 class Grade(NamedTuple):
-    """How well a document answers a query, and the object that it is a name of."""
+    """Grade of a document for a query, and the object that it is a name of."""
 
     query: str
     document: str

@@ -47,7 +47,7 @@ class SystemRecord:
     """The length of the vectors of each encoder."""
     build_seconds: float = 0.0
     encode_seconds: float = 0.0
-    """How long the documents took to encode; 0 if all were cached."""
+    """Encoding time of the documents; 0 if all were cached."""
     failure: str = ""
     """Why it failed; empty: it did not."""
 
@@ -88,7 +88,7 @@ class Study(Result):
     """The systems compared, if there are two or more."""
     times: tuple[StageTimes, ...] = ()
     routing: tuple[RoutingReport, ...] = ()
-    """What routers, skip policies and rerankers were worth."""
+    """Value of routers, skip policies and rerankers."""
     tunings: Mapping[str, FusionTuning] = field(default_factory=dict)
     """The tuned weights of fusions, by system."""
     notes: tuple[Note, ...] = ()

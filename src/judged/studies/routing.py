@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from judged.studies.tables import DecisionsLike
 
 RETRIEVE, SKIP = "retrieve", "skip"
-"""What a skip policy decides between."""
+"""Alternatives of a skip policy."""
 
 
 def evaluate_routing(
@@ -82,7 +82,7 @@ def evaluate_routing(
 
 @dataclass(frozen=True)
 class Confusion:
-    """How often each expert was chosen where each was optimal, for one system."""
+    """Number of times that each expert was chosen where each was optimal, for one system."""
 
     system: str
     labels: tuple[str, ...]

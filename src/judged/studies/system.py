@@ -67,7 +67,7 @@ class SystemFailed(StageFailed):
 
 
 class TuneSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the weights of a fusion are tuned, on the training queries of the study."""
+    """Options for tuning the weights of a fusion on the training queries of the study."""
 
     measure: str | None = None
     """By default the first measure of the study."""
@@ -108,7 +108,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     skip: str | SkipPolicies | None = None
     rerank: str | Rerankers | tuple[str | Rerankers, ...] | None = None
     depth: int | None = None
-    """How many documents it returns; by default the depth of the study."""
+    """Number of documents that it returns; by default the depth of the study."""
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -228,7 +228,7 @@ def _expand(stage: str | S | Any | None, known: Mapping[str, type[S]], kind: str
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system returned for a query, and what it decided on the way."""
+    """A system's results for a query, and its decisions on the way."""
 
     ranked: Ranked
     before: Ranked | None = None
@@ -241,7 +241,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Learned:
-    """What was learned from training queries for one system."""
+    """Parameters of one system that were learned from training queries."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
     """The weights of a fusion, by system."""
@@ -259,7 +259,7 @@ class System:
     find: Callable[[Query], tuple[Ranked, tuple[str, ...]]] = lambda _query: (Ranked(), ())
     """Returns documents, and the experts if a router chose them."""
     source: Searcher | Router | None = None
-    """What finds documents or chooses experts; a fusion and a base have none of their own."""
+    """The stage that finds documents or chooses experts; a fusion and a base have none of their own."""
     rerankers: Sequence[tuple[str, Reranker]] = ()
     """The stage under which each is timed, and the reranker."""
     skip: tuple[str, SkipPolicy] | None = None
@@ -269,7 +269,7 @@ class System:
     untrained: bool = False
     """Whether an encoder or a reranker in it has random weights."""
     seconds: float = 0.0
-    """How long it took to build, its parts included, without the encoding of documents."""
+    """Build time, parts included, without the encoding of documents."""
 
     def answer(self, query: Query, *, skipping: bool = True) -> Answer:
         """Return what the system finds for a query, timing every stage; without `skipping`, the skip policy is passed over."""

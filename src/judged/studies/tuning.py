@@ -170,7 +170,7 @@ class FusionTuning(Result):
     """The values on the same queries with equal weights, and of each run alone."""
     search: str = "grid"
     trials: int = 0
-    """How many combinations of weights were scored."""
+    """Number of weight combinations that were scored."""
     level: float = 0.95
     higher_is_better: bool = True
     notes: tuple[Note, ...] = ()

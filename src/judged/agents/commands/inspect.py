@@ -30,7 +30,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class InspectOptions(TraceOptions):
-    """How traces are read, and the summary is printed."""
+    """Options for reading traces and printing the summary."""
 
     as_json: bool = flag("--json", "Print one JSON object, for programs.")
 

@@ -75,7 +75,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 
 @dataclass(frozen=True, kw_only=True)
 class SessionOptions:
-    """What is scored, by which measures, and what is shown of it."""
+    """Options for the measures, and for the parts of the result that are shown."""
 
     labels: str | None = labels_option(section=INPUTS)
     human: str | None = option(
@@ -137,7 +137,7 @@ class SessionOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DuplicateOptions:
-    """Which results of a session are the same."""
+    """Options for deduplication."""
 
     unit: Unit | None = convention_option(Rules.conventions()["unit"])
     threshold: float | None = convention_option(Rules.conventions()["threshold"])

@@ -18,7 +18,7 @@ TRACES = "Traces"
 
 @dataclass(frozen=True, kw_only=True)
 class TraceOptions:
-    """How traces are read."""
+    """Options for reading traces."""
 
     trace_format: str | None = option("--trace-format NAME", "Trace format; detected by default.")
     tools: str | None = option(

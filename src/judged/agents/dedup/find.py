@@ -53,7 +53,7 @@ class Candidate:
     found_by: tuple[str, ...]
     """The keys that it was found by."""
     fields: Fields
-    """How the result compares with the most similar member."""
+    """Comparison of the result with the most similar member."""
     vetoes: tuple[tuple[str, int], ...]
     """The fields that forbid it, each with the number of the first result that differs in it."""
     confidence: float
@@ -74,7 +74,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Where one result went, and why; results and groups are numbered from 0."""
+    """The cluster of one result, and the reason; results and groups are numbered from 0."""
 
     result: int
     group: int
@@ -328,7 +328,7 @@ class Clusters:
 
     @property
     def first(self) -> NDArray[np.bool_]:
-        """Which results are the first of their cluster; the others are duplicates."""
+        """Flags of the results that are the first of their cluster; the others are duplicates."""
         seen = np.maximum.accumulate(np.concatenate(([-1], self.of)))
         first: NDArray[np.bool_] = self.of > seen[:-1]
         return first

@@ -22,7 +22,7 @@ _DOI = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/)?(?:doi:)?", re.IGNORECASE)
 
 
 class Keys(Struct, gc=False):
-    """What identifies one result under some rules; None if absent.
+    """Identifiers of one result under some rules; None if absent.
 
     An id is looked up within its space only: a domain (`domain:doi`), or the tool that gave it (`tool:search`).
     """

@@ -79,7 +79,7 @@ class LabelIndex:
 
     @property
     def unused(self) -> int:
-        """How many entries matched no result so far."""
+        """Number of entries that have matched no result so far."""
         return len(self.labels) - len(self.used)
 
     def find(self, tasks: Tasks, result: Hit, scope: str | None) -> int | None:

@@ -20,7 +20,7 @@ class TraceProblems:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        """How many results, searches or sessions were left out, by the code of the problem."""
+        """Number of results, searches or sessions left out, by the code of the problem."""
         self.first: dict[str, Problem] = {}
         """The first problem of each code."""
         self.notes: list[str] = []

@@ -29,7 +29,7 @@ from judged.index.engine import (
 BATCH = 1000
 """Points in one request."""
 CHECKS, PAUSE = 36_000, 0.1
-"""How often, and with how many seconds between, a server is asked whether the graph is built: an hour at most."""
+"""Number of times that a server is asked whether the graph is built, and the seconds between: an hour at most."""
 SMALLEST = 10
 """Smallest indexing threshold (KB) that the server accepts."""
 

@@ -95,7 +95,7 @@ class ModelOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RequestOptions:
-    """How many requests are sent, how fast and how often."""
+    """Options for the number, rate and repetition of requests."""
 
     concurrency: int = option(
         "--concurrency N", "Maximum number of simultaneous requests.", type=COUNT, default=8
@@ -136,7 +136,7 @@ class RequestOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CostOptions:
-    """What labels may cost."""
+    """Options that limit the cost of labels."""
 
     dry_run: bool = flag("--dry-run", "Print an estimate of requests, tokens, cost and time; send nothing.")
     price_in: float | None = option(
@@ -162,7 +162,7 @@ class CostOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
-    """Where labels, failures and answers are written."""
+    """Options for the files of labels, failures and answers."""
 
     output: Path | None = file_option(LABEL_FORMATS)
     failures: Path | None = option(

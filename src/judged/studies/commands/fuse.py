@@ -41,7 +41,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class FuseOptions:
-    """How runs are fused, and where the result is written."""
+    """Options for the fusion of runs, and its output."""
 
     method: str | None = option(
         "--method NAME",
@@ -73,7 +73,7 @@ class FuseOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TuneOptions:
-    """How weights are tuned."""
+    """Options for tuning the weights."""
 
     measure: str | None = option("--tune MEASURE", "Tune the weights for a measure; needs --qrels.")
     qrels: str | None = option(

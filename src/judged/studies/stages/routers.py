@@ -25,7 +25,7 @@ ROUTING = "routing"
 
 
 class Router(Protocol):
-    """What orders experts for a query."""
+    """A stage that orders experts for a query."""
 
     def route(self, query: Query) -> tuple[str, ...]:
         """Return names of experts, best first, at least one."""

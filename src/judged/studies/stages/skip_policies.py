@@ -20,7 +20,7 @@ SKIPPING = "skipping"
 
 
 class SkipPolicy(Protocol):
-    """What decides whether a query needs retrieval."""
+    """A stage that decides whether a query needs retrieval."""
 
     def decide(self, query: Query) -> bool:
         """Return True to retrieve, False to skip retrieval."""

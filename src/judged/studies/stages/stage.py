@@ -102,7 +102,7 @@ class Query:
     text: str
     clock: Clock = field(default_factory=Clock)
     sample: int = 0
-    """Which pass over the queries this is, from 0; −1 is the warm-up."""
+    """Number of the pass over the queries, from 0; −1 is the warm-up."""
     vectors: dict[int, Vector] = field(default_factory=dict)
     """Its vector in each space, by the identity of the space."""
 
@@ -114,7 +114,7 @@ class Query:
 
 
 class Searcher(Protocol):
-    """What searches a collection."""
+    """A stage that searches a collection."""
 
     def search(self, query: Query, depth: int) -> Ranked:
         """Return the best documents of the collection."""
@@ -122,7 +122,7 @@ class Searcher(Protocol):
 
 
 class Reranker(Protocol):
-    """What puts results into another order."""
+    """A stage that reorders results."""
 
     def rerank(self, query: Query, ranked: Ranked) -> Ranked:
         """Return the same documents, or some of them, best first."""
@@ -131,13 +131,13 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Workshop:
-    """What stages are built with: the collection, the vectors of its documents, and a folder for files."""
+    """Inputs of stages: the collection, the vectors of its documents, and a folder for files."""
 
     collection: Collection
     encode: Callable[[EncoderSpec], VectorSpace]
     """Returns the collection in the space of an encoder; each is encoded once."""
     folder: Path
-    """Where stages may write files; removed at the end."""
+    """Folder where stages may write files; removed at the end."""
     progress: Progress = lambda _done, _total=None, _detail="": None
 
     def texts(self, documents: Sequence[str]) -> list[str]:

@@ -105,11 +105,11 @@ class VectorSpace:
     key: bytes
     cache: VectorCache
     seconds: float = 0.0
-    """How long the documents took to encode, without those that were cached."""
+    """Encoding time of the documents, without those that were cached."""
     cached: int = 0
-    """How many documents were cached."""
+    """Number of documents that were cached."""
     encoded_queries: int = 0
-    """How many queries were encoded; those whose vector and time were cached are not."""
+    """Number of queries encoded; those whose vector and time were cached are not."""
     _known: dict[str, CachedVector] = field(default_factory=dict)
     _new: dict[str, CachedVector] = field(default_factory=dict)
 

@@ -319,7 +319,7 @@ def _has_ended(messages: Messages) -> bool:
 
 
 SHAPE = RequestShape(_print, _call_ids, _has_ended)
-"""How messages are compared."""
+"""Comparison of messages, by which requests of one conversation are joined."""
 
 
 def _is_response(value: JsonObject) -> bool:

@@ -1,4 +1,4 @@
-"""Which tools are searches, and where the query and the results are in what goes in and comes out."""
+"""Recognition of search tools, and the location of queries and results in their inputs and outputs."""
 
 from __future__ import annotations
 

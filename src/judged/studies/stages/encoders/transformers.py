@@ -37,7 +37,7 @@ Pooling = Literal["mean", "cls", "max"]
 
 
 class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
-    """What encoders with a transformer have in common."""
+    """Base of encoders with a transformer."""
 
     extra: ClassVar[str] = "encoders"
     published: ClassVar[str] = ""
@@ -83,7 +83,7 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
 
     @property
     def pools(self) -> Pooling:
-        """How the states of tokens become one vector."""
+        """Pooling: how the states of tokens become one vector."""
         return "mean"
 
     def _check(self) -> None:
@@ -195,7 +195,7 @@ class Transformers(TransformersSpec, tag="transformers", frozen=True, kw_only=Tr
 
     @property
     def pools(self) -> Pooling:
-        """How the states of tokens become one vector."""
+        """Pooling: how the states of tokens become one vector."""
         return self.pooling
 
 

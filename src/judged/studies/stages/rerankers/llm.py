@@ -30,7 +30,7 @@ from judged.studies.stages.vectors import VectorSpace
 FIELD = "order"
 """The field of an answer that has the numbers of results."""
 REASKS = 1
-"""How often a window is asked about again if the answer has no order."""
+"""Number of times that a window is asked about again if the answer has no order."""
 
 _SCHEMA = {
     "type": "object",
@@ -67,22 +67,22 @@ class LanguageModel(RerankSpec, frozen=True, kw_only=True, tag="llm"):
     key_variable: str | None = None
     """The environment variable with the key; None takes OPENAI_API_KEY."""
     window: Annotated[int, msgspec.Meta(ge=2)] = 20
-    """How many results are ordered at a time."""
+    """Number of results that are ordered at a time."""
     step: Annotated[int, msgspec.Meta(ge=1)] = 10
     """By how many results the window moves."""
     text_limit: Annotated[int, msgspec.Meta(ge=1)] = 2000
-    """How many characters of a document the model reads."""
+    """Maximum number of characters of a document that the model reads."""
     temperature: float | None = 0.0
     """None leaves it to the endpoint."""
     seed: int | None = None
     max_tokens: Annotated[int, msgspec.Meta(ge=1)] = 1024
     """Maximum length of an answer."""
     structure: Literal["json_schema", "json_object", "text"] | None = None
-    """How the form of an answer is enforced; None takes the strictest way that the endpoint supports."""
+    """Method that enforces the form of an answer; None selects the strictest that the endpoint supports."""
     timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0
     """Seconds to wait for an answer, from the request to its last byte."""
     attempts: Annotated[int, msgspec.Meta(ge=1)] = 4
-    """How often a request is sent that fails in passing: status 429 or 5xx, no connection, no answer in time."""
+    """Number of attempts for a request that fails in passing: status 429 or 5xx, no connection, no answer in time."""
 
     extra: ClassVar[str] = "label"
 
@@ -110,7 +110,7 @@ class _ListRanker:
         endpoint = Endpoint(spec.url, spec.key_variable, concurrency=1, timeout=spec.timeout)
         self._client = ChatClient(endpoint, chat, needed_by="the reranker `llm`")
         self.counts: Counter[str] = Counter()
-        """How many answers were read, and what was wrong with them."""
+        """Number of answers read, and the problems found in them."""
 
     def order(self, query: Query, head: Ranked) -> Ranked:
         """Return the documents in the order of the model, with scores n, n − 1, … 1."""

@@ -25,7 +25,7 @@ _IDS, _SCORES = "$.hits.hits[*]._id", "$.hits.hits[*]._score"
 
 
 class EndpointSpec(RetrieveSpec, frozen=True, kw_only=True):
-    """What systems behind an address have in common."""
+    """Base of systems behind an address."""
 
     url: str
     headers: dict[str, str] = msgspec.field(default_factory=dict)
@@ -34,7 +34,7 @@ class EndpointSpec(RetrieveSpec, frozen=True, kw_only=True):
     timeout: Annotated[float, msgspec.Meta(gt=0)] = 30.0
     """Seconds to wait for an answer, from the request to its last byte."""
     attempts: Annotated[int, msgspec.Meta(ge=1)] = 4
-    """How often a request is sent that fails in passing: status 429 or 5xx, no connection, no answer in time."""
+    """Number of attempts for a request that fails in passing: status 429 or 5xx, no connection, no answer in time."""
 
     extra: ClassVar[str] = "endpoint"
 
@@ -74,7 +74,7 @@ class Http(EndpointSpec, frozen=True, kw_only=True, tag="http"):
 
     method: Literal["GET", "POST", "PUT"] = "POST"
     parameters: dict[str, str] = msgspec.field(default_factory=dict)
-    """What is added to the address: `q: "{query}"`."""
+    """Parameters added to the address: `q: "{query}"`."""
     body: Any = None
     """The JSON to send; a value that is `{depth}` and nothing else becomes a number."""
     ids: str = "$[*].id"

@@ -16,7 +16,7 @@ from judged.studies.stages.retrievers.retriever import Found, RetrieveSpec, read
 from judged.studies.stages.stage import StageFailed
 
 IDS = ("id", "doc_id", "docno", "document_id", "_id", "node_id")
-"""Where ids are, if no field is named: the first of these that an object or its metadata has."""
+"""Fields of ids, if none is named: the first of these that an object or its metadata has."""
 SCORES = ("score", "relevance_score", "_score")
 COLUMN = "docno"
 """The column of a data frame of PyTerrier with ids."""

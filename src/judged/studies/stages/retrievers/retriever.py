@@ -23,7 +23,7 @@ Found = tuple[str, float | None]
 
 
 class Source(Protocol):
-    """What asks a system."""
+    """A client of one system."""
 
     def find(self, text: str, depth: int) -> Iterable[Found]:
         """Return results, the best first."""
@@ -52,7 +52,7 @@ class ExistingSystem:
         self.name = name
         self.source = source
         self.counts: Counter[str] = Counter()
-        """How many results were repeated or are in no collection, and how many rankings had no usable scores."""
+        """Number of results that were repeated or are in no collection, and of rankings without usable scores."""
         self._workshop = workshop
 
     def search(self, query: Query, depth: int) -> Ranked:

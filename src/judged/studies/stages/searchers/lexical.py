@@ -22,9 +22,9 @@ class Bm25(SearchSpec, tag="bm25", frozen=True, kw_only=True):
     """BM25 by bm25s; documents that share no word with the query are not returned."""
 
     k1: Annotated[float, msgspec.Meta(ge=0)] = 1.5
-    """How slowly a word that is repeated in a document stops counting."""
+    """Saturation of term frequency; the higher, the longer repeated words keep counting."""
     b: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.75
-    """How far scores are corrected for the length of documents."""
+    """Correction of scores for the length of documents, from 0 (none) to 1."""
     method: Literal["lucene", "robertson", "atire", "bm25l", "bm25+"] = "lucene"
     stopwords: Literal["en", "none"] = "en"
 
