@@ -155,7 +155,7 @@ class SessionTotals:
         return (*found, *self.notes_on_inputs())
 
     def _notes_on_labels(self) -> Iterator[Note]:
-        """Yield notes on results without a gain, and on gains that are none."""
+        """Yield notes on results without a gain, and on gains that cannot be used."""
         if self.unique and not self.labelled and self.labels:
             message = f"no result has a gain: none of the {counted(self.labels, 'label')} matches a result; are `task` and `id`, `url` or `title` those of the trace?"
             yield Note("no-labels", "warning", message)

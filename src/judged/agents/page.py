@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from judged.report.entry import Entry
 
 ALWAYS = ("CG@last", "SRE@last")
-"""Measures whose curves are drawn whatever was asked for, if results have gains."""
+"""Measures whose curves are always drawn, if results have gains."""
 MOST_ITERATIONS = 60
 """Later iterations are not drawn."""
 MOST_SESSIONS = 200

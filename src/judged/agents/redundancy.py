@@ -124,7 +124,7 @@ class Redundancy:
                 yield {"system": system, "session": self.names[record.session], **_describe(record)}
 
     def timelines(self) -> Iterator[Table]:
-        """Yield, for each session, a row for each search: what it asked again, and what it brought again."""
+        """Yield, for each session, a row for each search: the query and the results that it repeated."""
         for system, records in self.records.items():
             for session, found in groupby(records, key=attrgetter("session")):
                 rows = [_describe(record) for record in found]
@@ -170,7 +170,7 @@ def _describe(record: RepeatRecord) -> dict[str, Value]:
 
 
 def _count(records: Sequence[RepeatRecord]) -> dict[str, Value]:
-    """Return the counts of searches; one that brought nothing new may have returned nothing at all."""
+    """Return the counts of searches; one that returned nothing new may have returned nothing at all."""
     asked = Counter(record.query for record in records)
     return {
         "searches": len(records),

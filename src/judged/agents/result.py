@@ -59,7 +59,7 @@ MOST = 30
 
 
 Section: TypeAlias = Redundancy | StoppingRules | Attempts | Corrected | Use
-"""A part of the report that brings its own data (`rows`) and tables."""
+"""A part of the report with its own data (`rows`) and tables."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

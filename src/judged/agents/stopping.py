@@ -89,7 +89,7 @@ def apply_rules(
     good: int = 2,
     level: float = 0.95,
 ) -> StoppingRules:
-    """Return the effect of stopping after one or two iterations that brought nothing new, or nothing good, and of budgets.
+    """Return the effect of stopping after one or two iterations that returned nothing new, or nothing good, and of budgets.
 
     A budget stops after the iteration that reaches it. Whether a result is good, an agent may not know: those rules
     are what the best judge of results would allow.

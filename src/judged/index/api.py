@@ -196,7 +196,7 @@ def _find_notes(dataset: Dataset, workload: Workload, points: Sequence[Point]) -
     yield Note("threads", "info", message)
     if dataset.metric == "cosine":
         yield Note(
-            "normalised", "info", "vectors and queries were brought to length 1 before any engine saw them"
+            "normalised", "info", "vectors and queries were scaled to length 1 before any engine saw them"
         )
     for code, severity, words in _NOTES:
         for point in points:

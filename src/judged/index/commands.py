@@ -269,7 +269,7 @@ def command(
 
 @click.command("engines", cls=Command)
 def engines_command() -> None:
-    """List the engines, whether they are installed, the extra that brings each, and their settings."""
+    """List the engines, whether they are installed, the extra that installs each, and their settings."""
     from judged.blocks import Display, Table
     from judged.index.engine import list_engines
     from judged.report.text import render_blocks
@@ -305,8 +305,8 @@ def engines_command() -> None:
 class DiffOptions:
     """Tolerances below which a change does not count."""
 
-    recall: str = option("--recall DELTA", "The loss of recall that is still the same.", default="-0.01")
-    latency: str = option("--latency DELTA", "The growth of latency that is still the same.", default="-10%")
+    recall: str = option("--recall DELTA", "Tolerance for a loss of recall.", default="-0.01")
+    latency: str = option("--latency DELTA", "Tolerance for a growth of latency.", default="-10%")
     alpha: float = alpha_option(type=click.FloatRange(0, 1, min_open=True, max_open=True))
 
 

@@ -18,9 +18,9 @@ from judged.result import Provenance, Result, tabulate
 from judged.wording import counted
 
 RECALL_MARGIN = -0.01
-"""The loss of recall that is still the same."""
+"""Tolerance for a loss of recall."""
 LATENCY_MARGIN = "-10%"
-"""The growth of the mean latency that is still the same."""
+"""Tolerance for a growth of the mean latency."""
 BUSY = "other work kept the machine busy, which may look like a regression of latency"
 WORDS = {"pass": "same or better", "fail": "regressed", "inconclusive": "cannot tell"}
 """Meaning of a gate's verdicts here."""
@@ -124,7 +124,7 @@ class IndexDiff(Result):
         return tuple(report.name for report in self.reports if self.change(report) == WORDS["fail"])
 
     def change(self, report: GateReport, result: MeasureGate | None = None) -> str:
-        """Return what became of a setting, or of one of its measures, in words."""
+        """Return the change of a setting, or of one of its measures, in words."""
         if result is None:
             found = {self.change(report, one) for one in report.results}
             return next(

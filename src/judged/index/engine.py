@@ -7,7 +7,7 @@ see `OwnEngine`.
 
 The life of an engine, in this order:
 
-    prepare()                        what is no part of building an index, such as compiling; not measured
+    prepare()                        work that is not part of building an index, such as compiling; not measured
     create(spec, settings)           an empty index
     insert(ids, vectors, attributes) once or more; measured as insertion
     finish()                         measured as indexing
@@ -152,7 +152,7 @@ class Engine:
     title: ClassVar[str]
     """Short description."""
     extra: ClassVar[str] = ""
-    """The extra that brings it; empty: none is needed."""
+    """The extra that installs it; empty if none is needed."""
     packages: ClassVar[tuple[str, ...]] = ()
     """The distributions that must be installed; the version of the first is that of the engine."""
     capabilities: ClassVar[Capabilities] = Capabilities()
@@ -170,7 +170,7 @@ class Engine:
         return (find_version(cls.packages[0]) if cls.packages else np.__version__) or "?"
 
     def prepare(self) -> None:
-        """Do once what is no part of building, such as compiling; it is not measured."""
+        """Do work that is needed once and is not part of building, such as compiling; it is not measured."""
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Make an empty index; `settings` holds every one of `build_settings`."""

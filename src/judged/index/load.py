@@ -81,7 +81,7 @@ def run_single(
                 start = now()
                 try:
                     answer = search(query)
-                except Exception as error:  # noqa: BLE001 - whatever an engine raises is a failed query
+                except Exception as error:  # noqa: BLE001 - any error of an engine is a failed query
                     answer = _retry(search, query, retries, samples, error)
                 end = now()
                 starts.append(start)

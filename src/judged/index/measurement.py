@@ -16,7 +16,7 @@ from judged.index.engine import Filter, SettingValue
 from judged.index.vectors import Vectors
 
 MOST_EFFORT = 4096
-"""The effort beyond which a recall is taken to be out of reach."""
+"""Upper limit of the effort search."""
 STEPS = 3
 """Number of times that vectors are replaced, where churn is measured."""
 LADDER = "judged_rank"
@@ -177,7 +177,7 @@ class Measurement:
     """Of the machine, when the measurement ended."""
     processors: int = 1
     skipped: tuple[str, ...] = ()
-    """Reason why the engine cannot do it, in words."""
+    """Measurements that the engine cannot make, with the reason."""
     details: Mapping[str, float] = field(default_factory=dict)
     """Seconds that each step of the churn took."""
 

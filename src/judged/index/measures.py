@@ -40,7 +40,7 @@ class NeighbourView:
     """Answers and exact neighbours, a row for each query."""
 
     place: Ints
-    """For every answer its place, from 0, among the exact neighbours; −1 if it is none of them, or repeated."""
+    """For every answer its place, from 0, among the exact neighbours; −1 if it is not one of them, or repeated."""
     distance: Floats | None
     """The exact distance of every answer; infinite where a row is short, or an answer is repeated."""
     returned: Ints

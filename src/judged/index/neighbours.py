@@ -19,7 +19,7 @@ from judged.tables.timings import Timings
 class Neighbours:
     """The nearest vectors of every query: a row for each query, nearest first; −1 fills rows that are shorter.
 
-    As judgments, every neighbour has grade 1; distances are beside them.
+    As judgments, every neighbour has grade 1; distances are kept separately.
 
     >>> truth = Neighbours(np.array([[7, 3], [5, 1]]), np.array([[0.1, 0.2], [0.0, 0.5]]), population=10)
     >>> truth.to_judgments().table["document"].to_pylist()

@@ -31,7 +31,7 @@ FORMAT = 1
 """Part of every key; raised when a measurement is made in another way."""
 
 TIMEOUT = 86_400.0
-"""Seconds after which a build with its measurements is given up, unless another time is set."""
+"""Default timeout, in seconds, of a build with its measurements."""
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ def _read_vecs(kind: type[np.generic]) -> Callable[[Path], VectorFile]:
         width = 4 + dimensions * np.dtype(kind).itemsize
         if dimensions <= 0 or len(data) % width:
             raise _damaged(
-                path, f"{len(data):,} bytes are no whole number of vectors of {dimensions} dimensions"
+                path, f"{len(data):,} bytes are not a whole number of vectors of {dimensions} dimensions"
             )
         rows = data.reshape(-1, width)
         lengths = rows[:, :4].copy().view("<i4")[:, 0]

@@ -212,7 +212,7 @@ def _take_top(table: pa.Table, depth: int | None) -> Iterator[tuple[str, str]]:
 
 
 def _judged_pairs(judged: Judged | None) -> set[tuple[str, str]]:
-    """Return query and document of everything judged, whatever its grade."""
+    """Return query and document of every judgment, including those of grade 0."""
     if judged is None:
         return set()
     table = read_judgments(judged).to_arrow()

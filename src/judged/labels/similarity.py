@@ -383,7 +383,7 @@ def _read_settings(path: Path) -> dict[str, Any]:
     try:
         settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except (ValueError, RecursionError) as error:
-        msg = f"the settings `{path}` are no JSON: {error}"
+        msg = f"`{path}` is not valid JSON: {error}"
         raise Unreadable(msg) from error
     return settings if isinstance(settings, dict) else {}
 

@@ -6,7 +6,7 @@ retrieved it; sums are over these runs, so a run that lacks the document adds no
 something about documents that a run lacks.
 
 Contributions are added with twice the precision of a float, so that documents with the same contributions are tied
-whatever the order of the runs; ties are in order of document id, descending.
+in any order of the runs; ties are in order of document id, descending.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class Fusion:
 
 
 def _find(name: str, known: Mapping[str, object], aliases: Mapping[str, str], kind: str) -> str:
-    """Return the canonical name, whatever its case, `_` and `-`."""
+    """Return the canonical name, ignoring case, `_` and `-`."""
     check_kind(kind, name, str, "its name")
     folded = name.lower().replace("_", "").replace("-", "")
     by_fold = {one.replace("-", ""): one for one in known} | dict(aliases)

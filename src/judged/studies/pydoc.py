@@ -43,7 +43,7 @@ xmlrpc.client xmlrpc.server zipapp zipfile zipimport zlib zoneinfo
 A Python built without one of them (`sqlite3`, `ssl`, …) has a smaller collection.
 """
 SHORTEST_TEXT = 40
-"""Number of characters below which the rest of a docstring is no document."""
+"""Minimum length, in characters, of the rest of a docstring that becomes a document."""
 SHORTEST_QUERY, LONGEST_QUERY, FEWEST_WORDS = 15, 200, 3
 ANSWER, OVERRIDE, NEIGHBOUR = 3, 2, 1
 """Grades."""

@@ -185,7 +185,7 @@ class _Counter:
 
 
 def _describe_build(system: System) -> Built:
-    """Return what building a system showed, to be kept beside its answers."""
+    """Return the figures from building a system, to be kept next to its answers."""
     return Built(
         untrained=system.untrained,
         dimensions=tuple(space.dimensions for space in system.spaces),

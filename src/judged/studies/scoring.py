@@ -301,7 +301,7 @@ def _collect_reranking(inputs: StudyInputs, reranked: Sequence[_Answered], score
 
 
 def _note_changes(answered: Sequence[_Answered]) -> Iterator[Note]:
-    """Yield a note for each system that answered queries otherwise in a later pass."""
+    """Yield a note for each system that returned different results for a query in a later pass."""
     for one in answered:
         first: dict[str, tuple[str, ...]] = {}
         changed = set()
@@ -309,5 +309,5 @@ def _note_changes(answered: Sequence[_Answered]) -> Iterator[Note]:
             if first.setdefault(asked.query, asked.documents) != asked.documents:
                 changed.add(asked.query)
         if changed:
-            message = f"{one.name} answered {counted(len(changed), 'query')} otherwise in a later pass; the first pass counts"
+            message = f"{one.name} returned different results for {counted(len(changed), 'query')} in a later pass; the first pass is scored"
             yield Note("unsteady", "warning", message)

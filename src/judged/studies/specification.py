@@ -207,7 +207,7 @@ def _resolve(collection: str | CollectionSpec, base: Path) -> CollectionSpec | s
 
 
 def _resolve_models(content: Any, base: Path) -> Any:
-    """Return the content with every `model` that is a folder beside the study named by its path."""
+    """Return the content with every `model` that is a folder next to the study named by its path."""
     if isinstance(content, list):
         return [_resolve_models(item, base) for item in content]
     if not isinstance(content, dict):

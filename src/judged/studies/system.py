@@ -382,7 +382,7 @@ class Systems:
         # rerankers may take documents from below the depth of the system
         deep = max([system.depth, *(one.depth for one in spec.rerank_specs())])
         name = stage.stage
-        # what was returned is what is scored: whatever reads the run must not reorder ties
+        # scores are made strictly decreasing: readers of the run break ties by id, and would score another order
         return lambda query: (system.time(name, query, lambda: searcher.search(query, deep).in_order()), ())
 
     def _share_searcher(self, stage: SearchSpec | Retrievers, space: VectorSpace | None) -> Searcher:

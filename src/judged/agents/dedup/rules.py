@@ -92,7 +92,7 @@ class Rules(BaseProtocol):
 
     unit: Unit = convention(
         "document",
-        help="What counts as one result: a document, a passage, or whatever agrees in every field.",
+        help="Unit of deduplication: a document, a passage, or results that agree in every field.",
         hint="`document` for web search, `passage` for stores of chunks",
     )
     weights: Weights = convention(Weights())

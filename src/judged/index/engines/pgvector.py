@@ -299,7 +299,7 @@ class _Pgvector(RemoteEngine):
     def _word_connection(self, error: Exception) -> EngineFailed:
         text = str(error).lower()
         if "password" in text or "authentication" in text or "pg_hba" in text:
-            what, hint = "the user is not let in", "give user and password in the address, or in ~/.pgpass"
+            what, hint = "access is denied", "give user and password in the address, or in ~/.pgpass"
         elif "does not exist" in text:
             what, hint = "the database or the user does not exist", "createdb makes a database"
         else:

@@ -205,7 +205,7 @@ class QdrantEdge(Engine):
     query_settings = GRAPH_QUERY
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
-        """Make an empty shard that is indexed whatever its size."""
+        """Make an empty shard that is indexed at any size."""
         edge = self._edge = self.load("qdrant_edge")
         self._fields = spec.fields
         distances = {"l2": edge.Distance.Euclid, "ip": edge.Distance.Dot, "cosine": edge.Distance.Cosine}

@@ -177,7 +177,7 @@ class FileOptions:
 
     @property
     def cache(self) -> Path | None:
-        """The cache: as given, or beside the output."""
+        """The cache: as given, or next to the output."""
         if self.given_cache is not None or self.output is None:
             return self.given_cache
         return self.output.with_name(f"{self.output.name}.cache.sqlite")

@@ -1,4 +1,4 @@
-"""Functions and objects that users bring: imported by their place, called, and their failures put into words."""
+"""User-defined functions and objects: imported by "module:attribute", called, and their failures reported."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def load_callable(place: str, settings: Mapping[str, Any], *, kind: str) -> Any:
 
 
 def call(function: Any, place: str, /, *arguments: Any, **settings: Any) -> Any:
-    """Return what a user's function returns; whatever it raises becomes `StageFailed` with its words."""
+    """Return what a user's function returns; any exception becomes `StageFailed` with its message."""
     try:
         return function(*arguments, **settings)
     except JudgedError:

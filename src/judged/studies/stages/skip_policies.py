@@ -41,7 +41,7 @@ class SkipSpec(StageSpec, frozen=True, kw_only=True):
 class PatternPolicy(SkipSpec, frozen=True, kw_only=True, tag="pattern"):
     """Skip queries that match a regular expression anywhere.
 
-    Patterns are those of RE2, as part of Arrow: matching takes time in proportion to the query, whatever the pattern.
+    Patterns are those of RE2, as part of Arrow: matching takes time in proportion to the query, for any pattern.
     RE2 has neither backreferences nor lookaround.
     """
 

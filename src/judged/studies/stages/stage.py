@@ -47,7 +47,7 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """A stage as a study declares it."""
 
     extra: ClassVar[str] = ""
-    """The extra that brings what the stage needs; empty: none is needed."""
+    """The extra that installs what the stage needs; empty if none is needed."""
     needs_vectors: ClassVar[bool] = False
     """Whether it compares vectors, so that it, or the system, needs an encoder."""
 

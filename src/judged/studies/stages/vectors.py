@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EMBEDDING = "embedding"
 """The stage in which queries are encoded."""
 VERSION = 2
-"""Part of every key; raised when vectors are made in another way."""
+"""Cache format version; bump it when the computation of vectors changes."""
 _ENTRY = msgspec.msgpack.Decoder(tuple[bytes, tuple[int, ...]])
 
 

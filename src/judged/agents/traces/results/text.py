@@ -419,7 +419,7 @@ def _split_at(pattern: re.Pattern[str], text: str) -> list[tuple[re.Match[str], 
 
 
 class NotPython(Exception):
-    """A text that is no Python literal."""
+    """A text that is not a Python literal."""
 
 
 def parse_python(text: str) -> Json:

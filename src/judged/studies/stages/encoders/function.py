@@ -1,4 +1,4 @@
-"""Encoders of one's own: a function, a class or an object, named by "module:attribute" or by an entry point."""
+"""User-defined encoders: a function, a class or an object, named by "module:attribute" or by an entry point."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Function(EncoderSpec, tag="function", frozen=True, kw_only=True):
 
 @dataclass(eq=False)
 class FunctionEncoder:
-    """An encoder of one's own."""
+    """A user-defined encoder."""
 
     spec: Function
     documents: Callable[[list[str]], Any]

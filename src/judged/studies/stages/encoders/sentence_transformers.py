@@ -1,4 +1,4 @@
-"""Models of sentence-transformers, which bring their pooling, their prompts and their limits of length."""
+"""Models of sentence-transformers, which define their own pooling, prompts and length limits."""
 
 from __future__ import annotations
 

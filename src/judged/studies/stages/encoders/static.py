@@ -56,7 +56,7 @@ class Model2Vec(EncoderSpec, tag="model2vec", frozen=True, kw_only=True):
 
 
 class WordLlama(EncoderSpec, tag="wordllama", frozen=True, kw_only=True):
-    """The embeddings that the package `wordllama` brings with it; nothing is downloaded."""
+    """The embeddings included in the package `wordllama`; nothing is downloaded."""
 
     extra: ClassVar[str] = "static"
 

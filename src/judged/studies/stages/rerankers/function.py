@@ -1,4 +1,4 @@
-"""Rerankers that users bring: a callable, or an object with `rerank`."""
+"""User-defined rerankers: a callable, or an object with `rerank`."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class LanguageModel(RerankSpec, frozen=True, kw_only=True, tag="llm"):
     timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0
     """Seconds to wait for an answer, from the request to its last byte."""
     attempts: Annotated[int, msgspec.Meta(ge=1)] = 4
-    """Number of attempts for a request that fails in passing: status 429 or 5xx, no connection, no answer in time."""
+    """Number of attempts for a request that fails temporarily: status 429 or 5xx, no connection, no answer in time."""
 
     extra: ClassVar[str] = "label"
 

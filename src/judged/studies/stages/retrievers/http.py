@@ -34,7 +34,7 @@ class EndpointSpec(RetrieveSpec, frozen=True, kw_only=True):
     timeout: Annotated[float, msgspec.Meta(gt=0)] = 30.0
     """Seconds to wait for an answer, from the request to its last byte."""
     attempts: Annotated[int, msgspec.Meta(ge=1)] = 4
-    """Number of attempts for a request that fails in passing: status 429 or 5xx, no connection, no answer in time."""
+    """Number of attempts for a request that fails temporarily: status 429 or 5xx, no connection, no answer in time."""
 
     extra: ClassVar[str] = "endpoint"
 
@@ -95,7 +95,7 @@ class Http(EndpointSpec, frozen=True, kw_only=True, tag="http"):
 
 
 class Elasticsearch(EndpointSpec, frozen=True, kw_only=True, tag="elasticsearch"):
-    """`_search` of Elasticsearch or OpenSearch: `match` on one field, `multi_match` on several, or a body of one's own."""
+    """`_search` of Elasticsearch or OpenSearch: `match` on one field, `multi_match` on several, or a user-defined body."""
 
     index: str
     field: str | tuple[str, ...] = "text"
@@ -231,7 +231,7 @@ def _has_items(answer: Any) -> bool:
 
 
 def _compile(path: str) -> Any:
-    """Return a compiled JSONPath; raise `ValueError` for what is none."""
+    """Compile a JSONPath; raise `ValueError` if it is invalid."""
     import jsonpath
 
     try:

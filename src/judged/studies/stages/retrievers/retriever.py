@@ -130,7 +130,7 @@ def read_id(value: object, name: str) -> str:
 
 
 def read_score(value: object, document: str, name: str) -> float | None:
-    """Return a score, None if there is none; raise `StageFailed` for what is no finite number."""
+    """Return a score, None if absent; raise `StageFailed` unless it is a finite number."""
     if value is None:
         return None
     try:

@@ -34,7 +34,7 @@ BATCH = 10_000
 
 
 class VectorIndex(SearchSpec, tag="index", frozen=True, kw_only=True):
-    """Nearest vectors in an engine of `judged index engines`, or in a class of one's own, "module:Class"."""
+    """Nearest vectors in an engine of `judged index engines`, or in a user-defined class, "module:Class"."""
 
     engine: str = "exact"
     metric: Literal["cosine", "ip", "l2"] = "cosine"

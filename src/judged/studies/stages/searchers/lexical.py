@@ -82,7 +82,7 @@ class Tantivy(SearchSpec, tag="tantivy", frozen=True, kw_only=True):
     """BM25 by Tantivy, with k1 = 1.2 and b = 0.75; the words of a query are joined by OR."""
 
     tokeniser: Literal["default", "en_stem", "whitespace"] = "default"
-    """Words in lower case, those cut to their English stem, or whatever stands between blanks."""
+    """Words in lower case, their English stems, or anything between blanks."""
 
     extra: ClassVar[str] = "tantivy"
 
