@@ -28,11 +28,11 @@ from judged.stats.intervals import Interval, student_interval
 
 def align_of(evaluation: Evaluation) -> SessionAlignment:
     """Return the alignment of an evaluation of sessions; raise `BadMeasure` if it has none."""
-    found = next(iter(evaluation.alignments.values()), None)
-    if not isinstance(found, SessionAlignment):
+    alignment = next(iter(evaluation.alignments.values()), None)
+    if not isinstance(alignment, SessionAlignment):
         msg = f"{evaluation.system} is not an evaluation of sessions, or was loaded from a file"
         raise BadMeasure(msg, hint="`judged.evaluate_sessions` makes one")
-    return found
+    return alignment
 
 
 def session_keys(evaluation: Evaluation) -> tuple[SessionKey, ...]:
@@ -279,14 +279,14 @@ class Alone:
 
 def overlaps(evaluation: Evaluation, *, good: int = 2) -> tuple[Overlap, ...]:
     """Return, for each pair of systems, the good results that they found on the same tasks."""
-    found = _find_good(evaluation, good)
-    return tuple(_overlap(first, second, found) for first, second in combinations(found, 2))
+    good_by_system = _find_good(evaluation, good)
+    return tuple(_overlap(first, second, good_by_system) for first, second in combinations(good_by_system, 2))
 
 
 def alone(evaluation: Evaluation, *, good: int = 2) -> tuple[Alone, ...]:
     """Return, for each system, what it alone found and what it missed of what the others found."""
-    found = _find_good(evaluation, good)
-    return tuple(_alone(system, found) for system in found)
+    good_by_system = _find_good(evaluation, good)
+    return tuple(_alone(system, good_by_system) for system in good_by_system)
 
 
 def _find_good(evaluation: Evaluation, good: int) -> dict[str, dict[str, set[int]]]:
@@ -304,8 +304,12 @@ def _find_good(evaluation: Evaluation, good: int) -> dict[str, dict[str, set[int
     }
 
 
-def _overlap(first: str, second: str, found: dict[str, dict[str, set[int]]]) -> Overlap:
-    shared = [(found[first][task], found[second][task]) for task in found[first] if task in found[second]]
+def _overlap(first: str, second: str, good_by_system: dict[str, dict[str, set[int]]]) -> Overlap:
+    shared = [
+        (good_by_system[first][task], good_by_system[second][task])
+        for task in good_by_system[first]
+        if task in good_by_system[second]
+    ]
     return Overlap(
         first,
         second,
@@ -316,8 +320,8 @@ def _overlap(first: str, second: str, found: dict[str, dict[str, set[int]]]) -> 
     )
 
 
-def _alone(system: str, found: dict[str, dict[str, set[int]]]) -> Alone:
-    own, others = found[system], [tasks for name, tasks in found.items() if name != system]
+def _alone(system: str, good_by_system: dict[str, dict[str, set[int]]]) -> Alone:
+    own, others = good_by_system[system], [tasks for name, tasks in good_by_system.items() if name != system]
     elsewhere = {
         task: cast("set[int]", set()).union(*(other.get(task, set()) for other in others)) for task in own
     }
@@ -371,8 +375,8 @@ def attempts(evaluation: Evaluation, *, good: int = 2) -> Attempts:
 
 def corrected(evaluation: Evaluation) -> Corrected:
     """Return CG and SRE of each system corrected by human grades, for an evaluation with `human`."""
-    found = align_of(evaluation).corrected
-    if found is None:
+    corrections = align_of(evaluation).corrected
+    if corrections is None:
         msg = "there are no human grades to correct labels by"
         raise BadProtocol(msg, hint="evaluate with `human=`, a sample drawn by `judged label --sample`")
-    return found
+    return corrections

@@ -326,8 +326,8 @@ class SessionViewBuilder:
         if self.protocol.conflict != "error":
             return self.protocol.resolve_conflict(known, gain)
         name = result.title or result.url or result.id or result.domain_id or "a result"
-        where, what = f"session `{session.conversation}`", f"`{name}` is labelled {known} and later {gain}"
-        fault = Problem.error("conflicting-labels", where, what)
+        where, message = f"session `{session.conversation}`", f"`{name}` is labelled {known} and later {gain}"
+        fault = Problem.error("conflicting-labels", where, message)
         hint = "`first`, `max` or `last` says which label counts"
         raise BadInput(session.place or session.conversation, [fault], hint=hint)
 

@@ -122,13 +122,13 @@ class SessionTotals:
 
         found += self._notes_on_labels()
         without = "0 in every mean but that of SRR, which leaves them out"
-        for code, count, what in (
+        for code, count, fate in (
             ("no-search", self.no_search, "never searched"),
             ("no-results", self.no_results, "found nothing"),
         ):
             if count:
-                message = f"{counted(count, 'session')} {what}: {without}"
-                add(code, f"sessions that {what} ({without})", f"{count:,}", message, warning=True)
+                message = f"{counted(count, 'session')} {fate}: {without}"
+                add(code, f"sessions that {fate} ({without})", f"{count:,}", message, warning=True)
         if self.conflicts:
             results, outcome = counted(self.conflicts, "result"), protocol.outcome("conflict")
             fact, message = (
@@ -211,10 +211,10 @@ class SessionAlignment(Alignment):
 
     def systems(self) -> dict[str, Ints]:
         """Return the sessions of each system, in the order in which they first occur."""
-        found: dict[str, list[int]] = {}
+        numbers: dict[str, list[int]] = {}
         for number, key in enumerate(self.keys):
-            found.setdefault(key.system, []).append(number)
-        return {system: np.array(sessions, dtype=np.int64) for system, sessions in found.items()}
+            numbers.setdefault(key.system, []).append(number)
+        return {system: np.array(sessions, dtype=np.int64) for system, sessions in numbers.items()}
 
     def select(self, units: Ints) -> SessionAlignment:
         """Return the alignment of some sessions only."""
@@ -429,9 +429,9 @@ def _raise_unlabelled(keys: Sequence[SessionKey], view: SessionView) -> None:
         start, end = view.cut[view.offset[number]], view.cut[view.offset[number + 1]]
         count, total = int(missing[start:end].sum()), int(end - start)
         if count:
-            what = f"{count:,} of {total:,} unique results have no gain"
+            message = f"{count:,} of {total:,} unique results have no gain"
             where = f"session `{key.conversation}` of `{key.system}`"
-            faults.append(Problem.error("result-without-gain", where, what))
+            faults.append(Problem.error("result-without-gain", where, message))
     hint = "give them with `labels`, or let them count 0 with `unlabelled` as `zero`"
     raise BadInput("the sessions", faults, hint=hint)
 

@@ -99,8 +99,8 @@ def apply_rules(
         good_new = good_results(view, good)
         rules: list[tuple[str, Ints]] = [
             (f"after {count} {word}", _stop_after(view, marks == 0, count))
-            for what, marks in (("new", view.new), ("good", good_new))
-            for count, word in ((1, f"iteration with nothing {what}"), (2, f"iterations with nothing {what}"))
+            for kind, marks in (("new", view.new), ("good", good_new))
+            for count, word in ((1, f"iteration with nothing {kind}"), (2, f"iterations with nothing {kind}"))
         ]
         rules += [(f"at {amount:g} {name}", _stop_at(view, name, amount)) for name, amount in budgets]
         effects += [_measure(system, rule, view, ends, good, level) for rule, ends in rules]

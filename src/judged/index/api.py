@@ -208,10 +208,12 @@ def _find_notes(dataset: Dataset, workload: Workload, points: Sequence[Point]) -
 
 
 def _say_failed(point: Point) -> str:
-    one = point.measured
-    if not one.failed:
+    measured = point.measured
+    if not measured.failed:
         return ""
-    return f"{one.failed:,} of {one.queries:,} queries failed and count as recall 0 ({one.error})"
+    return (
+        f"{measured.failed:,} of {measured.queries:,} queries failed and count as recall 0 ({measured.error})"
+    )
 
 
 def _say_busy(point: Point) -> str:

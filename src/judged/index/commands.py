@@ -278,8 +278,8 @@ def engines_command() -> None:
     for engine in list_engines():
         missing = engine.missing_packages()
         settings = ", ".join(
-            f"{name}={one.default}"
-            for name, one in {**engine.build_settings, **engine.query_settings}.items()
+            f"{name}={setting.default}"
+            for name, setting in {**engine.build_settings, **engine.query_settings}.items()
         )
         state = f"pip install 'judged[{engine.extra}]'" if missing else f"installed, {engine.version()}"
         can = engine.capabilities
@@ -366,8 +366,8 @@ def load_benchmark(path: Path) -> IndexBenchmark:
     from judged.index.result import IndexBenchmark
     from judged.result import load
 
-    found = load(path / "benchmark.json" if path.is_dir() else path)
-    if not isinstance(found, IndexBenchmark):
-        msg = f"{path} holds a result of the kind `{found.kind}`, expected a benchmark of `judged index`"
+    result = load(path / "benchmark.json" if path.is_dir() else path)
+    if not isinstance(result, IndexBenchmark):
+        msg = f"{path} holds a result of the kind `{result.kind}`, expected a benchmark of `judged index`"
         raise Unreadable(msg)
-    return found
+    return result

@@ -216,15 +216,15 @@ def _check_given(
 
 def _find_parts(folder: Path, queries: Any, neighbours: Any) -> tuple[Path, Any, Any]:
     """Return the files of a folder as the TEXMEX corpora name them."""
-    found: dict[str, Path | None] = {}
+    parts: dict[str, Path | None] = {}
     for part in ("base", "query", "groundtruth"):
-        found[part] = next(
+        parts[part] = next(
             (path for path in sorted(folder.iterdir()) if path.stem.endswith(f"_{part}")), None
         )
-    if found["base"] is None:
+    if parts["base"] is None:
         got = "no file called `*_base.fvecs` or the like"
         raise BadInput(str(folder), [Problem.error("no-file", "folder", got)])
-    return found["base"], queries or found["query"], neighbours or found["groundtruth"]
+    return parts["base"], queries or parts["query"], neighbours or parts["groundtruth"]
 
 
 def _load_digits() -> NDArray[np.float32]:

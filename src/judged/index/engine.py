@@ -380,12 +380,13 @@ def check_effective(engine: Engine, asked: Settings) -> dict[str, SettingValue]:
 
 def _read_settings(parameters: Sequence[inspect.Parameter]) -> dict[str, Setting]:
     named = [
-        one
-        for one in parameters
-        if one.kind not in {one.VAR_POSITIONAL, one.VAR_KEYWORD} and one.name != "self"
+        parameter
+        for parameter in parameters
+        if parameter.kind not in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}
+        and parameter.name != "self"
     ]
-    without = [one.name for one in named if one.default is one.empty]
+    without = [parameter.name for parameter in named if parameter.default is parameter.empty]
     if without:
         msg = f"the argument `{without[0]}` has no default"
         raise BadProtocol(msg, hint="every setting of an engine has a default")
-    return {one.name: Setting(one.default, "") for one in named}
+    return {parameter.name: Setting(parameter.default, "") for parameter in named}

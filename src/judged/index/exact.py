@@ -59,15 +59,15 @@ def find_neighbours(
     squares = np.einsum("ij,ij->i", rows, rows) if metric == "l2" else None
     search = _Search(rows, wanted, squares, count, metric)
     blocks = list(_cut(len(queries), max(1, BLOCK // population)))
-    found_ids, found = np.empty((len(queries), count), dtype=np.int64), np.empty((len(queries), count))
+    neighbours, distances = np.empty((len(queries), count), dtype=np.int64), np.empty((len(queries), count))
     with pin_blas(1), ThreadPoolExecutor(threads or count_processors()) as pool:
         for number, (block, (near, distance)) in enumerate(
             zip(blocks, pool.map(search, blocks), strict=True)
         ):
-            found_ids[block], found[block] = near, distance
+            neighbours[block], distances[block] = near, distance
             if progress is not None:
                 progress(number + 1, len(blocks))
-    return Neighbours(found_ids if ids is None else ids[found_ids], found, population)
+    return Neighbours(neighbours if ids is None else ids[neighbours], distances, population)
 
 
 class _Search:
@@ -196,13 +196,13 @@ def cached_neighbours(
         cached = None
     if cached is not None:
         return cached
-    found = find_neighbours(vectors.array, queries.array, metric, depth=depth, progress=progress)
-    if found.ids.nbytes + found.distances.nbytes < LARGEST:
+    computed = find_neighbours(vectors.array, queries.array, metric, depth=depth, progress=progress)
+    if computed.ids.nbytes + computed.distances.nbytes < LARGEST:
         content = io.BytesIO()
-        np.savez(content, ids=found.ids, distances=found.distances)
+        np.savez(content, ids=computed.ids, distances=computed.distances)
         with _open_cache(path) as cache:
             cache.add([(key, content.getvalue())], replace=True)
-    return found
+    return computed
 
 
 def _open_cache(path: Path) -> Cache:
@@ -228,8 +228,10 @@ def pin_blas(threads: int, *, library: str | None = None) -> Iterator[None]:
     except ImportError:
         limit: Any = nullcontext()
     else:
-        found = ThreadpoolController()
-        limit = (found if library is None else found.select(internal_api=library)).limit(limits=threads)
+        controller = ThreadpoolController()
+        limit = (controller if library is None else controller.select(internal_api=library)).limit(
+            limits=threads
+        )
     with limit:
         yield
 

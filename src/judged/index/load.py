@@ -223,11 +223,11 @@ def check_answers(engine: str, answers: Sequence[Any], size: int) -> None:
         if answer is None:
             continue
         try:
-            found = np.asarray(answer)
+            ids = np.asarray(answer)
         except (ValueError, TypeError, OverflowError):
-            found = np.empty(1, dtype=object)
-        whole = found.ndim == 1 and (found.dtype.kind in "iu" or not len(found))
-        if not whole or (len(found) and not -1 <= int(found.min()) <= int(found.max()) < size):
+            ids = np.empty(1, dtype=object)
+        whole = ids.ndim == 1 and (ids.dtype.kind in "iu" or not len(ids))
+        if not whole or (len(ids) and not -1 <= int(ids.min()) <= int(ids.max()) < size):
             shown = f"{answer!r:.80}"
             msg = f"`{engine}` answered query {query:,} with {shown}, expected ids of vectors from 0 to {size - 1:,}"
             raise EngineFailed(msg)
@@ -242,6 +242,6 @@ def to_matrix(answers: Sequence[Any], k: int) -> NDArray[np.int64]:
     matrix = np.full((len(answers), k), -1, dtype=np.int64)
     for row, answer in enumerate(answers):
         if answer is not None:
-            found = np.asarray(answer, dtype=np.int64)[:k]
-            matrix[row, : len(found)] = found
+            ids = np.asarray(answer, dtype=np.int64)[:k]
+            matrix[row, : len(ids)] = ids
     return matrix

@@ -66,11 +66,13 @@ class IndexBenchmark(Result):
     def best(self, at_recall: float | None = None) -> list[Point]:
         """Return for each engine the fastest setting whose recall reaches the target, fastest engine first."""
         target = self.at_recall if at_recall is None else at_recall
-        found: dict[str, Point] = {}
+        fastest: dict[str, Point] = {}
         for point in self.points:
-            if point.recall >= target and (point.engine not in found or point.qps > found[point.engine].qps):
-                found[point.engine] = point
-        return sorted(found.values(), key=lambda point: -point.qps)
+            if point.recall >= target and (
+                point.engine not in fastest or point.qps > fastest[point.engine].qps
+            ):
+                fastest[point.engine] = point
+        return sorted(fastest.values(), key=lambda point: -point.qps)
 
     def evaluations(self) -> Sequence[Evaluation]:
         """Return recall and latency of every query, an evaluation for each point."""

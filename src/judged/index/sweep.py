@@ -87,8 +87,8 @@ def plan_builds(
     names = [kind.name for kind in kinds]
     for name in sweep or {}:
         if name not in names:
-            what = f"engine of the benchmark ({source})"
-            raise UnknownName(what, name, names)
+            role = f"engine of the benchmark ({source})"
+            raise UnknownName(role, name, names)
     builds = []
     for kind in kinds:
         missing = kind.missing_packages()
@@ -101,7 +101,7 @@ def plan_builds(
         }
         queries = _expand(kind.query_settings, grids.get("query", suggested), f"{place}.query")
         settings = _expand(kind.build_settings, grids.get("build", {}), f"{place}.build")
-        builds += [Build(kind, one, tuple(queries)) for one in settings]
+        builds += [Build(kind, build, tuple(queries)) for build in settings]
     return builds
 
 

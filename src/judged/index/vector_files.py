@@ -46,8 +46,8 @@ def read_vectors(path: str | os.PathLike[str]) -> Vectors:
     The extension names the format: `.fvecs`, `.bvecs`, `.ivecs`, `.npy`, `.npz`, `.parquet`, `.hdf5`, `.h5`,
     `-ubyte` (IDX images), or `.tsv`, `.csv` and `.txt`; most may be compressed.
     """
-    found = read_vector_file(path)
-    return Vectors.from_array(found.vectors, attributes=found.attributes, name=str(path))
+    file = read_vector_file(path)
+    return Vectors.from_array(file.vectors, attributes=file.attributes, name=str(path))
 
 
 def read_ids(path: str | os.PathLike[str]) -> NDArray[np.int64]:
@@ -165,15 +165,15 @@ def _read_npy(path: Path) -> VectorFile:
         with ZipFile(io.BytesIO(data)) as packed:
             size = sum(entry.file_size for entry in packed.infolist())
         check_size(size, packed=len(data), label=str(path))
-    found = np.load(io.BytesIO(data), allow_pickle=False)
-    if isinstance(found, np.lib.npyio.NpzFile):
-        names = [name for name in ("train", "vectors", "base", "arr_0") if name in found.files]
+    content = np.load(io.BytesIO(data), allow_pickle=False)
+    if isinstance(content, np.lib.npyio.NpzFile):
+        names = [name for name in ("train", "vectors", "base", "arr_0") if name in content.files]
         if not names:
-            got = f"the arrays {', '.join(found.files)}, expected `train` or `vectors`"
+            got = f"the arrays {', '.join(content.files)}, expected `train` or `vectors`"
             raise BadInput(str(path), [Problem.error("missing-column", "arrays", got)])
-        queries = next((found[name] for name in ("test", "queries") if name in found.files), None)
-        return VectorFile(found[names[0]], queries)
-    return VectorFile(found)
+        queries = next((content[name] for name in ("test", "queries") if name in content.files), None)
+        return VectorFile(content[names[0]], queries)
+    return VectorFile(content)
 
 
 def _read_parquet(path: Path) -> VectorFile:

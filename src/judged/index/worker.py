@@ -268,7 +268,7 @@ def _measure_point(run: _Run, point: PlannedPoint, cost: BuildCost, built: Setti
 
 def _measure_closed(run: _Run, settings: Settings) -> tuple[ClosedLoop, ...]:
     engine, workload = run.engine, run.job.workload
-    found = []
+    loops = []
     for clients in workload.clients:
         if clients > 1 and not engine.capabilities.concurrent:
             continue
@@ -283,7 +283,7 @@ def _measure_closed(run: _Run, settings: Settings) -> tuple[ClosedLoop, ...]:
         run.rows.append(to_rows(f"closed:{clients}", samples, 0))
         answered = len(samples) - len(samples.failed)
         cpu = _cpu_per_query(samples, before, after)
-        found.append(
+        loops.append(
             ClosedLoop(
                 clients,
                 len(samples),
@@ -293,7 +293,7 @@ def _measure_closed(run: _Run, settings: Settings) -> tuple[ClosedLoop, ...]:
                 *cpu,
             )
         )
-    return tuple(found)
+    return tuple(loops)
 
 
 def _measure_open(run: _Run, settings: Settings, closed: Sequence[ClosedLoop]) -> tuple[OpenLoop, ...]:
@@ -305,7 +305,7 @@ def _measure_open(run: _Run, settings: Settings, closed: Sequence[ClosedLoop]) -
     searches = [run.engine.searcher(workload.k, settings) for _ in range(best.clients)]
     for search in searches:
         run_single(search, run.queries[: workload.warmup], keep=False)
-    found = []
+    loops = []
     for number, load in enumerate(workload.loads):
         samples, seconds = run_open(
             searches,
@@ -317,7 +317,7 @@ def _measure_open(run: _Run, settings: Settings, closed: Sequence[ClosedLoop]) -
         )
         run.rows.append(to_rows(f"open:{load:g}", samples, 0))
         late = np.percentile(samples.lateness, 99) if samples.lateness else 0.0
-        found.append(
+        loops.append(
             OpenLoop(
                 load,
                 load * best.throughput,
@@ -329,7 +329,7 @@ def _measure_open(run: _Run, settings: Settings, closed: Sequence[ClosedLoop]) -
                 float(late) / 1e6,
             )
         )
-    return tuple(found)
+    return tuple(loops)
 
 
 def _measure_filters(run: _Run, settings: Settings) -> list[str]:

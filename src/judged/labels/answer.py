@@ -97,8 +97,8 @@ def strip_thinking(text: str) -> str | None:
 
 def _read_objects(text: str, field: str) -> Iterator[object]:
     """Yield the value of the field in every JSON object of the text."""
-    for _, found in find_objects(text):
-        named = {key.strip().lower(): value for key, value in found.items()}
+    for _, document in find_objects(text):
+        named = {key.strip().lower(): value for key, value in document.items()}
         for name in (field.lower(), "score", "final_score", "grade"):
             if name in named:
                 yield named[name]
@@ -131,9 +131,11 @@ def _strip_objects(text: str) -> str:
 def _find_statements(text: str, scale: Sequence[int]) -> list[str]:
     """Return the numbers of the strongest kind of statement found: final ones, then others, then a bare number."""
     for pattern in (_FINAL, _BOXED, _STATED):
-        found = [number for match in pattern.finditer(text) for number in _read_number(match, scale, pattern)]
-        if found:
-            return found
+        numbers = [
+            number for match in pattern.finditer(text) for number in _read_number(match, scale, pattern)
+        ]
+        if numbers:
+            return numbers
     last = text.strip().rpartition("\n")[2].strip(" \t.!")
     return [last] if _ALONE.fullmatch(last) else []
 

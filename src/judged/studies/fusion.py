@@ -90,7 +90,11 @@ class Method:
     def parameters(self) -> dict[str, float]:
         """Its parameters with their defaults."""
         signature = inspect.signature(self.function).parameters.values()
-        return {one.name: one.default for one in signature if one.kind is one.KEYWORD_ONLY}
+        return {
+            parameter.name: parameter.default
+            for parameter in signature
+            if parameter.kind is parameter.KEYWORD_ONLY
+        }
 
 
 @dataclass(frozen=True)
@@ -104,12 +108,12 @@ class Fusion:
     @classmethod
     def choose(cls, method: str, *, normalisation: str | None = None, **parameters: float) -> Fusion:
         """Return the fusion that was named; raise an error for names and parameters that it does not have."""
-        found = _find(method, METHODS, ALIASES, "method of fusion")
-        chosen = METHODS[found]
+        canonical = _find(method, METHODS, ALIASES, "method of fusion")
+        chosen = METHODS[canonical]
         default = "min-max" if chosen.uses == "scores" else "none"
         scale = _find(normalisation or default, NORMALISATIONS, SCALE_ALIASES, "normalisation")
         if chosen.uses == "ranks" and scale != "none":
-            msg = f"`{found}` fuses ranks, and takes no normalisation of scores"
+            msg = f"`{canonical}` fuses ranks, and takes no normalisation of scores"
             raise JudgedError(msg, hint=f"leave `{scale}` out, or choose `combsum`")
         for name, value in parameters.items():
             _check_parameter(chosen, name, value)
@@ -160,7 +164,7 @@ def _find(name: str, known: Mapping[str, object], aliases: Mapping[str, str], ki
     """Return the canonical name, ignoring case, `_` and `-`."""
     check_kind(kind, name, str, "its name")
     folded = name.lower().replace("_", "").replace("-", "")
-    by_fold = {one.replace("-", ""): one for one in known} | dict(aliases)
+    by_fold = {canonical.replace("-", ""): canonical for canonical in known} | dict(aliases)
     if folded not in by_fold:
         raise UnknownName(kind, name, list(known))
     return by_fold[folded]
@@ -168,7 +172,7 @@ def _find(name: str, known: Mapping[str, object], aliases: Mapping[str, str], ki
 
 def _check_parameter(method: Method, name: str, value: float) -> None:
     if name not in method.parameters:
-        known = ", ".join(f"`{one}`" for one in method.parameters) or "none"
+        known = ", ".join(f"`{parameter}`" for parameter in method.parameters) or "none"
         msg = f"`{method.name}` has no parameter `{name}`"
         raise JudgedError(msg, hint=f"its parameters: {known}")
     low, high = _RANGES[name]
@@ -190,20 +194,20 @@ def _read_weights(weights: Weights, names: Sequence[str]) -> tuple[float, ...]:
         if absent:
             msg = f"weights are missing for {', '.join(absent)}, expected one for each run"
             raise JudgedError(msg)
-        found = [float(weights[name]) for name in names]
+        numbers = [float(weights[name]) for name in names]
     else:
-        found = [float(weight) for weight in weights]
-    if len(found) != len(names):
-        msg = f"there are {len(found)} weights for {len(names)} runs, expected one for each"
+        numbers = [float(weight) for weight in weights]
+    if len(numbers) != len(names):
+        msg = f"there are {len(numbers)} weights for {len(names)} runs, expected one for each"
         raise JudgedError(msg)
-    for name, weight in zip(names, found, strict=True):
+    for name, weight in zip(names, numbers, strict=True):
         if not (math.isfinite(weight) and weight >= 0):
             msg = f"the weight of {name} is {weight:g}, expected a finite number from 0"
             raise JudgedError(msg)
-    if not any(found):
+    if not any(numbers):
         msg = "every weight is 0, expected at least one above"
         raise JudgedError(msg)
-    return tuple(found)
+    return tuple(numbers)
 
 
 # Normalisations: the scores of a list, query by query, on one scale.

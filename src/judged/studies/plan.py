@@ -136,7 +136,7 @@ def _find_files(settings: Any) -> Iterator[tuple[str, str]]:
         path = Path(settings)
         module = settings.partition(":")[0]
         if len(settings) < 4096 and path.is_dir():
-            yield from (_stat(found) for found in sorted(path.rglob("*")) if found.is_file())
+            yield from (_stat(file) for file in sorted(path.rglob("*")) if file.is_file())
         elif len(settings) < 4096 and path.is_file():
             yield _stat(path)
         elif ":" in settings and module.replace(".", "").isidentifier():
@@ -145,8 +145,8 @@ def _find_files(settings: Any) -> Iterator[tuple[str, str]]:
 
 
 def _stat(path: Path) -> tuple[str, str]:
-    found = path.stat()
-    return str(path), f"{found.st_size} {found.st_mtime_ns}"
+    status = path.stat()
+    return str(path), f"{status.st_size} {status.st_mtime_ns}"
 
 
 def describe_plan(inputs: StudyInputs, cache: VectorCache) -> Iterator[str]:

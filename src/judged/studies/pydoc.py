@@ -166,21 +166,21 @@ def find_entries(modules: Iterable[str] = MODULES) -> list[Entry]:
     """Find every documented function, class, method and property of these modules, sorted by name."""
     seen: dict[int, _Sighting] = {}
 
-    def note(thing: object, name: str, owner: int | None = None, attribute: str = "") -> None:
-        sighting = seen.setdefault(id(thing), _Sighting(thing, [], owner, attribute))
+    def note(definition: object, name: str, owner: int | None = None, attribute: str = "") -> None:
+        sighting = seen.setdefault(id(definition), _Sighting(definition, [], owner, attribute))
         if name not in sighting.names:
             sighting.names.append(name)
 
     for module in _import_all(modules):
-        for name, thing in _find_public(module):
-            note(thing, f"{module.__name__}.{name}")
+        for name, definition in _find_public(module):
+            note(definition, f"{module.__name__}.{name}")
     for sighting in [sighting for sighting in seen.values() if inspect.isclass(sighting.thing)]:
         for name, member in sorted(vars(sighting.thing).items()):
-            thing = getattr(member, "__func__", member)
-            if name.startswith("_") or not _is_own(thing):
+            definition = getattr(member, "__func__", member)
+            if name.startswith("_") or not _is_own(definition):
                 continue
-            if inspect.isroutine(thing) or isinstance(thing, property):
-                note(thing, f"{sighting.first}.{name}", id(sighting.thing), name)
+            if inspect.isroutine(definition) or isinstance(definition, property):
+                note(definition, f"{sighting.first}.{name}", id(sighting.thing), name)
     entries = [entry for sighting in seen.values() if (entry := _describe(sighting, seen)) is not None]
     return sorted(entries, key=lambda entry: entry.name)
 

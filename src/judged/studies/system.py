@@ -58,9 +58,9 @@ class SystemFailed(StageFailed):
     def __init__(self, system: str, stage: str, error: Exception, query: str | None = None) -> None:
         asked = "" if query is None else f", query `{query}`"
         known = isinstance(error, JudgedError)
-        what = error.message if isinstance(error, JudgedError) else f"{type(error).__name__}: {error}"
+        message = error.message if isinstance(error, JudgedError) else f"{type(error).__name__}: {error}"
         super().__init__(
-            f"system `{system}`, stage `{stage}`{asked}: {what}",
+            f"system `{system}`, stage `{stage}`{asked}: {message}",
             hint=error.hint if known else None,  # type: ignore[attr-defined]
         )
         self.system, self.stage, self.query = system, stage, query
@@ -128,8 +128,8 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def encoder_spec(self) -> EncoderSpec | None:
         """Return the declaration of its encoder."""
-        found: EncoderSpec | None = _expand(self.encoder, ENCODERS, "encoder")
-        return found
+        spec: EncoderSpec | None = _expand(self.encoder, ENCODERS, "encoder")
+        return spec
 
     def search_spec(self) -> SearchSpec | None:
         """Return the declaration of its searcher; the name of an engine is that of a vector index."""
@@ -137,18 +137,18 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             return VectorIndex(engine=self.search)
         if isinstance(self.search, str) and self.search not in SEARCHERS:
             raise UnknownName("searcher", self.search, [*SEARCHERS, *ENGINES])
-        found: SearchSpec | None = _expand(self.search, SEARCHERS, "searcher")
-        return found
+        spec: SearchSpec | None = _expand(self.search, SEARCHERS, "searcher")
+        return spec
 
     def skip_spec(self) -> SkipSpec | None:
         """Return the declaration of its skip policy."""
-        found: SkipSpec | None = _expand(self.skip, SKIP_POLICIES, "skip policy")
-        return found
+        spec: SkipSpec | None = _expand(self.skip, SKIP_POLICIES, "skip policy")
+        return spec
 
     def rerank_specs(self) -> tuple[RerankSpec, ...]:
         """Return the declarations of its rerankers, in order."""
         some = self.rerank if isinstance(self.rerank, tuple) else (self.rerank,)
-        return tuple(_expand(one, RERANKERS, "reranker") for one in some if one is not None)
+        return tuple(_expand(reranker, RERANKERS, "reranker") for reranker in some if reranker is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every setting that results depend on, defaults included, without the name."""
@@ -209,8 +209,8 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 def _own_encoder(stage: StageSpec) -> EncoderSpec | None:
     """Return the encoder that a stage has for itself."""
-    found: EncoderSpec | None = getattr(stage, "encoder", None)
-    return found
+    encoder: EncoderSpec | None = getattr(stage, "encoder", None)
+    return encoder
 
 
 def _expand(stage: str | S | Any | None, known: Mapping[str, type[S]], kind: str) -> Any:
@@ -380,7 +380,7 @@ class Systems:
         with _naming(spec.name, stage.stage):
             system.source = searcher = self._share_searcher(stage, space)
         # rerankers may take documents from below the depth of the system
-        deep = max([system.depth, *(one.depth for one in spec.rerank_specs())])
+        deep = max([system.depth, *(reranker.depth for reranker in spec.rerank_specs())])
         name = stage.stage
         # scores are made strictly decreasing: readers of the run break ties by id, and would score another order
         return lambda query: (system.time(name, query, lambda: searcher.search(query, deep).in_order()), ())
@@ -426,8 +426,8 @@ def _fuse(fusion: Fusion, weights: Sequence[float], lists: Sequence[Ranked], nam
     scores = fusion.score(candidates, weights)
     order = candidates.sort(scores)
     documents = candidates.documents.to_pylist()
-    found = tuple(documents[row] for row in candidates.document[order].tolist())
-    return Ranked(found, tuple(scores[order].tolist())).in_order()
+    ranked_documents = tuple(documents[row] for row in candidates.document[order].tolist())
+    return Ranked(ranked_documents, tuple(scores[order].tolist())).in_order()
 
 
 def _make_routing(

@@ -280,11 +280,11 @@ class FusionTuning(Result):
 
 
 def _estimate(values: Floats, level: float) -> Estimate:
-    found = defined_student_interval(values, level=level)
+    interval = defined_student_interval(values, level=level)
     mean = float(values.mean())
-    if isinstance(found, Interval):
-        return Estimate(mean, found.low, found.high)
-    return Estimate(mean, reason=str(found))
+    if isinstance(interval, Interval):
+        return Estimate(mean, interval.low, interval.high)
+    return Estimate(mean, reason=str(interval))
 
 
 def _bounds(name: str, estimate: Estimate) -> dict[str, float | None]:

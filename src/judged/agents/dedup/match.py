@@ -222,9 +222,9 @@ class _MemberIndex:
         best, highest = None, -1.0
         while agreeing and highest < (bound := verdicts.bound(agreeing)):
             for member in agreeing.pop(min(agreeing, key=lambda name: len(agreeing[name]))):
-                found = verdicts[compare(keys, member)][1]
-                if found > highest:
-                    best, highest = member, found
+                confidence = verdicts[compare(keys, member)][1]
+                if confidence > highest:
+                    best, highest = member, confidence
                 if highest >= bound:
                     break
         return best

@@ -214,16 +214,16 @@ def _decode(text: str, off: frozenset[str]) -> str:
     return normalize("NFC", text)
 
 
-def _decode_unreserved(found: re.Match[str]) -> str:
-    code = int(found[1], 16)
-    return chr(code) if code in _UNRESERVED else found[0].upper()
+def _decode_unreserved(match: re.Match[str]) -> str:
+    code = int(match[1], 16)
+    return chr(code) if code in _UNRESERVED else match[0].upper()
 
 
-def _decode_letters(found: re.Match[str]) -> str:
+def _decode_letters(match: re.Match[str]) -> str:
     try:
-        return bytes.fromhex(found[0].replace("%", "")).decode()
+        return bytes.fromhex(match[0].replace("%", "")).decode()
     except UnicodeDecodeError:
-        return found[0]
+        return match[0]
 
 
 def _mark_spelling(text: str, url: URL, off: frozenset[str]) -> str:
@@ -273,5 +273,5 @@ def _loosen_path(path: str, off: frozenset[str]) -> str:
 
 
 def _drop_amp_parameter(query: str) -> str:
-    loose, found = _AMP_QUERY.subn("", query)
-    return loose.rstrip("?&") if found else query
+    loose, removed = _AMP_QUERY.subn("", query)
+    return loose.rstrip("?&") if removed else query

@@ -292,8 +292,8 @@ class Scann(BatchEngine):
         }
 
     def _read(self, name: str) -> float:
-        found = re.search(rf"{name}: (\S+)", self._index.config())
-        return float(found[1]) if found else float("nan")
+        match = re.search(rf"{name}: (\S+)", self._index.config())
+        return float(match[1]) if match else float("nan")
 
 
 class Pynndescent(BatchEngine):

@@ -84,13 +84,13 @@ class Qdrant(CollectionEngine):
                 optimizers_config=self._models.OptimizersConfigDiff(indexing_threshold=SMALLEST),
             )
             for _ in range(CHECKS):
-                found = self._client.get_collection(self._collection)
-                waiting = (found.points_count or 0) - (found.indexed_vectors_count or 0)
-                if found.status == self._models.CollectionStatus.GREEN and waiting <= 0:
+                info = self._client.get_collection(self._collection)
+                waiting = (info.points_count or 0) - (info.indexed_vectors_count or 0)
+                if info.status == self._models.CollectionStatus.GREEN and waiting <= 0:
                     return
                 time.sleep(PAUSE)
-        what = f"{waiting} vectors are not indexed, and the collection is {found.status}"
-        raise self.fail(what, hint="searches would read them one by one; see the log of the server")
+        problem = f"{waiting} vectors are not indexed, and the collection is {info.status}"
+        raise self.fail(problem, hint="searches would read them one by one; see the log of the server")
 
     def delete(self, ids: NDArray[np.int64]) -> None:
         """Delete the points."""
@@ -106,7 +106,7 @@ class Qdrant(CollectionEngine):
 
         def search(query: VectorArray) -> list[int]:
             with self.asking():
-                found = ask(
+                answer = ask(
                     self._collection,
                     query=query.tolist(),
                     limit=k,
@@ -114,7 +114,7 @@ class Qdrant(CollectionEngine):
                     search_params=parameters,
                     with_payload=False,
                 )
-            return [point.id for point in found.points]
+            return [point.id for point in answer.points]
 
         return search
 
@@ -241,9 +241,9 @@ class QdrantEdge(Engine):
     def finish(self) -> None:
         """Build the graph; raise `EngineFailed` if some vectors are outside it."""
         self._shard.optimize()
-        found = self._shard.info()
-        if found.indexed_vectors_count < found.points_count:
-            msg = f"`{self.name}` indexed {found.indexed_vectors_count} of {found.points_count} vectors"
+        info = self._shard.info()
+        if info.indexed_vectors_count < info.points_count:
+            msg = f"`{self.name}` indexed {info.indexed_vectors_count} of {info.points_count} vectors"
             raise EngineFailed(msg, hint="searches would read the rest one by one")
 
     def delete(self, ids: NDArray[np.int64]) -> None:

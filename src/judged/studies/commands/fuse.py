@@ -177,26 +177,26 @@ def _read_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
     from judged.studies.fusion import METHODS
 
     known = {name: None for method in METHODS.values() for name in method.parameters}
-    found = _read_numbers(texts, "--set")
-    for name in found:
+    parameters = _read_numbers(texts, "--set")
+    for name in parameters:
         if name not in known:
             raise UnknownName("parameter of fusion", name, list(known))
-    return found
+    return parameters
 
 
 def _read_numbers(texts: tuple[str, ...], option: str) -> dict[str, float]:
     """Return `NAME=NUMBER` pairs as a dict."""
-    found = {}
+    numbers = {}
     for text in texts:
         name, equals, number = text.rpartition("=")
         try:
-            found[name] = float(number)
+            numbers[name] = float(number)
         except ValueError:
             equals = ""
         if not equals or not name:
             msg = f"`{option} {text}` has no name and number, expected NAME=NUMBER"
             raise JudgedError(msg)
-    return found
+    return numbers
 
 
 def _write(run: Run, destination: str, options: FuseOptions, *, quiet: bool) -> None:

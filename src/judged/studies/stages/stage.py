@@ -58,8 +58,8 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def to_dict(self) -> dict[str, Any]:
         """Return every setting, defaults included, as plain data: what the stage's results depend on."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        return found
+        settings: dict[str, Any] = msgspec.to_builtins(self)
+        return settings
 
 
 @dataclass(frozen=True, slots=True)

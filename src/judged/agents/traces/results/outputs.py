@@ -54,16 +54,16 @@ class CutOff(Unparsed):
 
 def find_groups(output: Json, queries: list[str] | None = None) -> list[Group]:
     """Return the results of an output, one group per query if it is split by query, usually one."""
-    found = _find_groups(output, queries or [], 0)
-    if found is None and isinstance(output, str) and is_cut(output):
+    groups = _find_groups(output, queries or [], 0)
+    if groups is None and isinstance(output, str) and is_cut(output):
         msg = (
             f"its output was cut off after {len(output):,} characters, at `…{' '.join(output[-40:].split())}`"
         )
         raise CutOff(msg)
-    if found is None:
+    if groups is None:
         msg = f"its output cannot be parsed as results: {_quote_beginning(output)}"
         raise Unparsed(msg)
-    return found
+    return groups
 
 
 def parse_text(text: str) -> Json:

@@ -379,11 +379,11 @@ def _read_passages(text: str) -> list[Json]:
 
 
 def _passage(text: str) -> JsonObject:
-    found = _URL.search(text)
-    title, _, below = (line.strip() for line in text.replace(found[0] if found else "\0", "").partition("\n"))
+    match = _URL.search(text)
+    title, _, below = (line.strip() for line in text.replace(match[0] if match else "\0", "").partition("\n"))
     if not below:
-        return {"url": found and found[0], "text": title}
-    return {"url": found and found[0], "title": title.strip(" -–—:|*_"), "text": below}
+        return {"url": match and match[0], "text": title}
+    return {"url": match and match[0], "title": title.strip(" -–—:|*_"), "text": below}
 
 
 def _group_parts(named: list[tuple[str, str]]) -> list[Json]:

@@ -128,14 +128,14 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
         kind = getattr(library, self.classes[0])
         if folder is None:
             return kind(**{**self.architecture, **self.config})
-        found = kind.from_pretrained(folder.path, local_files_only=True)
-        unknown = sorted(name for name in self.config if not hasattr(found, name))
+        config = kind.from_pretrained(folder.path, local_files_only=True)
+        unknown = sorted(name for name in self.config if not hasattr(config, name))
         if unknown:
-            msg = f"`{type(found).__name__}` has no field `{unknown[0]}`"
+            msg = f"`{type(config).__name__}` has no field `{unknown[0]}`"
             raise StageFailed(msg)
         for name, value in self.config.items():
-            setattr(found, name, value)
-        return found
+            setattr(config, name, value)
+        return config
 
     def _load_tokenizer(self, library: Any, folder: ModelFolder | None) -> Any:
         kind = getattr(library, self.classes[2])
@@ -232,10 +232,10 @@ class TransformersEncoder:
 
     def _encode(self, texts: Sequence[str]) -> Matrix:
         tokens = [self._tokenise(text) for text in texts]
-        found = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        for rows in self._group([len(one) for one in tokens]):
-            found[rows] = self._pool([tokens[row] for row in rows])
-        return normalise_rows(found) if self.spec.normalise else found
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        for rows in self._group([len(ids) for ids in tokens]):
+            vectors[rows] = self._pool([tokens[row] for row in rows])
+        return normalise_rows(vectors) if self.spec.normalise else vectors
 
     def _tokenise(self, text: str) -> list[int]:
         tokens = self.tokenizer(text, truncation=True, max_length=self.max_length, verbose=False)
@@ -255,15 +255,15 @@ class TransformersEncoder:
         width = max(self._least, *map(len, tokens))
         ids = np.full((len(tokens), width), self.tokenizer.pad_token_id or 0, dtype=np.int64)
         mask = np.zeros((len(tokens), width), dtype=np.int64)
-        for row, one in enumerate(tokens):
-            ids[row, : len(one)], mask[row, : len(one)] = one, 1
+        for row, text_ids in enumerate(tokens):
+            ids[row, : len(text_ids)], mask[row, : len(text_ids)] = text_ids, 1
         with torch.inference_mode():
             attention = torch.from_numpy(mask).to(self.spec.device)
             given = torch.from_numpy(ids).to(self.spec.device)
             states = self.network(input_ids=given, attention_mask=attention).last_hidden_state.float()
             pooled = pool_states(states, attention, self.spec.pools)
-        found: Matrix = pooled.cpu().numpy()
-        return found
+        vectors: Matrix = pooled.cpu().numpy()
+        return vectors
 
 
 def pool_states(states: Any, mask: Any, pooling: Pooling) -> Any:

@@ -132,12 +132,12 @@ class _ListRanker:
             "unreadable": "had no order",
             "kept": "could not be used after asking again: the window kept its order",
         }
-        found = [
+        notes = [
             f"{self.counts[name]:,} of {answers:,} answers of `{self._spec.model}` {text}"
             for name, text in words.items()
             if self.counts[name]
         ]
-        return [*found, *self._client.notes()]
+        return [*notes, *self._client.notes()]
 
     async def _rank(self, query: str, texts: Sequence[str]) -> list[int]:
         """Return positions in the order of the model, the last window first."""
@@ -208,7 +208,7 @@ def read_order(text: str) -> list[object]:
     ([2, 1], ['2', '1'], [])
     """
     plain = strip_thinking(text) or ""
-    stated = [found[FIELD] for _, found in find_objects(plain) if isinstance(found.get(FIELD), list)]
+    stated = [answer[FIELD] for _, answer in find_objects(plain) if isinstance(answer.get(FIELD), list)]
     if stated:
         return list(stated[-1])  # type: ignore[call-overload, no-any-return]
     return list(_NUMBERS.findall(plain)) if _BARE.fullmatch(plain) else []

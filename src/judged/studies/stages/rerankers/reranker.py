@@ -88,8 +88,8 @@ class HeadReranker:
 
     def notes(self) -> list[str]:
         """Return what readers of the results should know."""
-        found = getattr(self.orderer, "notes", None)
-        return [] if found is None else list(found())
+        notes = getattr(self.orderer, "notes", None)
+        return [] if notes is None else list(notes())
 
     def _check(self, ordered: Ranked, head: Ranked) -> None:
         given = set(head.documents)
@@ -100,7 +100,7 @@ class HeadReranker:
             )
             raise StageFailed(msg)
         if len(set(ordered.documents)) < len(ordered):
-            twice = next(one for one in ordered.documents if ordered.documents.count(one) > 1)
+            twice = next(repeated for repeated in ordered.documents if ordered.documents.count(repeated) > 1)
             msg = f"`{self.name}` returned document `{twice}` twice"
             raise StageFailed(msg)
         check_scores(self.name, ordered.documents, ordered.scores)

@@ -143,8 +143,8 @@ class _HttpSource:
         self._client, self._spec, self._check = client, spec, check
         self._ids = _compile(spec.ids)
         self._scores = None if spec.scores is None else _compile(spec.scores)
-        found = _UP_TO_LIST.match(spec.ids)
-        self._list = None if found is None else _compile(found[0])
+        prefix = _UP_TO_LIST.match(spec.ids)
+        self._list = None if prefix is None else _compile(prefix[0])
         self.notes, self.close = client.notes, client.close
 
     def find(self, text: str, depth: int) -> list[Found]:
@@ -157,7 +157,7 @@ class _HttpSource:
             raise StageFailed(error.message, hint=error.hint) from None
         self._check(answer, spec.url)
         ids = self._ids.findall(answer)
-        documents = [read_id(one, spec.url) for one in ids]
+        documents = [read_id(identifier, spec.url) for identifier in ids]
         scores = [None] * len(ids) if self._scores is None else self._scores.findall(answer)
         if not ids and not self._is_empty(answer):
             shown = str(answer)[:80]
@@ -198,7 +198,7 @@ def fill_template(template: Any, text: str, depth: int) -> Any:
     if template == "{depth}":
         return depth
     if isinstance(template, str):
-        return _PLACEHOLDER.sub(lambda found: text if found[1] == "query" else str(depth), template)
+        return _PLACEHOLDER.sub(lambda match: text if match[1] == "query" else str(depth), template)
     return template
 
 

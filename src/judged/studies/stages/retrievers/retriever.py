@@ -57,11 +57,11 @@ class ExistingSystem:
 
     def search(self, query: Query, depth: int) -> Ranked:
         """Return at most `depth` results."""
-        found = self._drop_repeated(self.source.find(query.text, depth))[:depth]
-        self._count_unknown([document for document, _ in found])
-        scores = [score for _, score in found]
+        results = self._drop_repeated(self.source.find(query.text, depth))[:depth]
+        self._count_unknown([document for document, _ in results])
+        scores = [score for _, score in results]
         self._count_unusable(scores)
-        return Ranked(tuple(document for document, _ in found), tuple(keep_order(scores)))
+        return Ranked(tuple(document for document, _ in results), tuple(keep_order(scores)))
 
     def notes(self) -> list[str]:
         """Return what was changed, as readers of the results should know."""
@@ -71,13 +71,13 @@ class ExistingSystem:
             "unscored": ("ranking", "had no scores, or not one for each result: ranks take their place"),
             "rising": ("ranking", "had scores that rise along the list: ranks take their place"),
         }
-        found = [
-            f"{counted(self.counts[code], thing)} {text}"
-            for code, (thing, text) in words.items()
+        notes = [
+            f"{counted(self.counts[code], noun)} {text}"
+            for code, (noun, text) in words.items()
             if self.counts[code]
         ]
         more = getattr(self.source, "notes", None)
-        return [*found, *([] if more is None else more())]
+        return [*notes, *([] if more is None else more())]
 
     def close(self) -> None:
         """Close connections, if there are any."""

@@ -160,12 +160,12 @@ class _IndexSearcher:
             raise EngineFailed(msg)
 
     def _measure(self, rows: Ints, vector: Vector) -> Floats:
-        found, asked = self._rows[rows].astype(np.float64), vector.astype(np.float64)
+        candidates, asked = self._rows[rows].astype(np.float64), vector.astype(np.float64)
         if self._metric == "l2":
-            apart = found - asked
+            apart = candidates - asked
             scores: Floats = -np.sqrt(np.einsum("ij,ij->i", apart, apart))
         else:
-            scores = found @ asked
+            scores = candidates @ asked
         return scores
 
     def close(self) -> None:

@@ -74,8 +74,8 @@ class _Bm25Searcher:
         """Return the documents that have one of the words, from the index by words."""
         starts, rows = self._index.scores["indptr"], self._index.scores["indices"]
         tokens = [self._index.vocab_dict[word] for word in words]
-        found: Ints = np.concatenate([rows[starts[token] : starts[token + 1]] for token in tokens])
-        return found
+        matching: Ints = np.concatenate([rows[starts[token] : starts[token + 1]] for token in tokens])
+        return matching
 
 
 class Tantivy(SearchSpec, tag="tantivy", frozen=True, kw_only=True):
@@ -128,12 +128,12 @@ class _TantivySearcher:
         ]
         if not words:
             return Ranked()
-        found = [
+        hits = [
             (self._searcher.doc(address)["row"][0], score)
             for score, address in self._searcher.search(asked.boolean_query(words), depth).hits
         ]
         documents = self._workshop.collection.documents
-        return Ranked.sort(((documents[row], score) for row, score in sorted(found)), depth)
+        return Ranked.sort(((documents[row], score) for row, score in sorted(hits)), depth)
 
 
 def _clean(text: str) -> str:
