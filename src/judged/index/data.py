@@ -148,6 +148,7 @@ def open_dataset(
         file.vectors[rows],
         wanted,
         metric=metric or file.metric,
+        # neighbours in a file are those of its own queries, not of vectors that are held out
         neighbours=known if whole and wanted is not None else None,
         distances=distances if whole else None,
         attributes={name: column[rows] for name, column in (file.attributes or {}).items()},

@@ -60,6 +60,7 @@ def find_neighbours(
     search = _Search(rows, wanted, squares, count, metric)
     blocks = list(_cut(len(queries), max(1, BLOCK // population)))
     neighbours, distances = np.empty((len(queries), count), dtype=np.int64), np.empty((len(queries), count))
+    # blocks already keep every processor busy: threads of BLAS inside them would only compete
     with pin_blas(1), ThreadPoolExecutor(threads or count_processors()) as pool:
         for number, (block, (near, distance)) in enumerate(
             zip(blocks, pool.map(search, blocks), strict=True)
@@ -88,6 +89,7 @@ class _Search:
 
     def __call__(self, block: slice) -> tuple[Ints, Floats]:
         queries: NDArray[Any] = self.queries[block]
+        # ‖x − q‖² without ‖q‖², which is the same for every vector and orders nothing
         scores: NDArray[np.float32] = (queries * np.float32(-1 if self.squares is None else -2)) @ self.rows.T
         if self.squares is not None:
             scores += self.squares
@@ -119,6 +121,7 @@ class _Search:
     def _rank(self, candidates: Ints, query: NDArray[np.float32], edge: float) -> tuple[Ints, Floats]:
         """Rank candidates in float64; all vectors, if one beyond the edge of the candidates might belong to them."""
         exact = _measure(self.rows[candidates], query, self.metric)
+        # ties by row number, so that the truth does not depend on how candidates were found
         order = np.lexsort((candidates, exact))[: self.count]
         last = float(exact[order[-1]])
         doubt = self.error * (self.largest + float(query @ query))

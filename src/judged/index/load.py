@@ -84,6 +84,7 @@ def run_single(
                 except Exception as error:  # noqa: BLE001 - any error of an engine is a failed query
                     answer = _retry(search, query, retries, samples, error)
                 end = now()
+                # lists grow only after both looks at the clock
                 starts.append(start)
                 ends.append(end)
                 kept.append(answer)
@@ -98,6 +99,7 @@ def run_closed(
     length, now = len(queries), perf_counter_ns
 
     def client(number: int, search: Search, samples: Samples, begin: int) -> None:
+        # clients begin at different queries, so that they do not all ask the same one at the same time
         deadline, place = begin + int(seconds * 1e9), number * 37
         while (start := now()) < deadline:
             at = place % length
@@ -137,6 +139,7 @@ def run_open(
             arrival, at = begin + arrivals[number], number % length
             idle = _wait_until(arrival)
             start = now()
+            # a client that was busy is late because of the engine; one that waited, because of the harness
             if idle:
                 samples.lateness.append(start - arrival)
             try:
@@ -168,6 +171,7 @@ def _run_clients(
     with _without_collection(whole):
         for thread in threads:
             thread.start()
+        # a millisecond ahead, so that every thread is awake when the first query arrives
         begin[0] = perf_counter_ns() + 1_000_000
         barrier.wait()
         for thread in threads:
@@ -182,6 +186,7 @@ def _wait_until(moment: int) -> bool:
     idle = False
     while (left := moment - perf_counter_ns()) > 0:
         idle = True
+        # `sleep(0)` hands the interpreter to another client; a bare loop would keep it from searching
         sleep((left - SPIN) / 1e9 if left > SPIN else 0)
     return idle
 
@@ -195,6 +200,7 @@ def _retry(search: Search, query: VectorArray, retries: int, samples: Samples, e
             return search(query)
         except Exception:  # noqa: BLE001, S112 - counted below
             continue
+    # the place that this query is about to get: its times are appended after it returns
     samples.failed.append(len(samples.start))
     return None
 

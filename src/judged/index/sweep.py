@@ -147,6 +147,7 @@ def _check_value(setting: Setting, value: Any, place: str) -> None:
         )
         msg = f"{place} is {value!r}, expected {word}"
         raise BadProtocol(msg)
+    # whole numbers count something: only a setting that is 0 by default may be 0
     least = min(1, setting.default) if isinstance(setting.default, int) else None
     if least is not None and value < least:
         msg = f"{place} is {value}, expected {least:d} or more"
@@ -248,10 +249,12 @@ def _has_work(job: Job, kind: type[Engine]) -> bool:
 
 def _in_order(points: Sequence[Measurement]) -> list[Measurement]:
     """Return points by their query settings."""
+    # by type first: words and numbers cannot be compared with each other
     return sorted(points, key=lambda point: [(str(type(value)), value) for value in point.query.values()])
 
 
 def _save_data(dataset: Dataset, folder: Path, k: int) -> None:
+    # once for all builds, and only when one of them has work: vectors may take gigabytes
     if (folder / "truth.npy").exists():
         return
     np.save(folder / "vectors.npy", dataset.vectors.array)
@@ -286,7 +289,7 @@ def _run_process(job: Job, timeout: float | None) -> Iterator[dict[str, Any]]:
             [sys.executable, "-m", "judged.index.worker", str(path)],
             stdin=subprocess.PIPE,  # nothing is written to it: it ends when this process does, and the worker with it
             stdout=subprocess.PIPE,
-            stderr=errors,
+            stderr=errors,  # a file: a pipe that nobody reads blocks an engine that prints much
             env=_environment(job.workload.threads),
             text=True,
         )
@@ -303,7 +306,7 @@ def _run_process(job: Job, timeout: float | None) -> Iterator[dict[str, Any]]:
                     yield event
             process.wait()
         finally:
-            overdue = not alarm.is_alive()
+            overdue = not alarm.is_alive()  # before `cancel`, which ends the timer as well
             alarm.cancel()
             if process.poll() is None:
                 process.kill()
@@ -331,6 +334,7 @@ def _environment(threads: int) -> dict[str, str]:
         "VECLIB_MAXIMUM_THREADS",
         "NUMEXPR_NUM_THREADS",
     )
+    # "" is the folder that Python was started in: engines of users are imported from there
     path = os.pathsep.join(part or os.getcwd() for part in sys.path)  # noqa: PTH109
     return {
         **os.environ,

@@ -128,6 +128,7 @@ def run_job(job: Job, report: Report, *, kind: type[Engine] | None = None) -> No
         while point is not None:
             measured = _measure_point(run, point, cost, asked)
             run.recalls[_effort_of(engine, measured)] = measured.recall
+            # churn changes the index, so it follows the last point, which only asking for another one shows
             upcoming = next(points, None)
             if upcoming is None and job.workload.churn:
                 measured = _measure_churn(run, measured)
@@ -389,6 +390,7 @@ class _Usage:
             import psutil
         except ImportError:
             return cls(process_time(), None, None)
+        # unique memory: processes of a server share pages, which a sum of resident sizes would count repeatedly
         memory, server = psutil.Process().memory_full_info().uss, None
         for root in _find_processes(psutil, engine):
             try:
@@ -487,7 +489,7 @@ def main(path: str) -> int:
 def _end_with_parent() -> None:
     """End this process when the one that started it is gone: another may measure into the same folder by then."""
     os.read(0, 1)  # nothing is ever written to it
-    os._exit(1)
+    os._exit(1)  # `sys.exit` would end this thread alone
 
 
 if __name__ == "__main__":

@@ -81,9 +81,11 @@ class _Pgvector(RemoteEngine):
         }
         self._to_value = convert[self._type]
         self._address = self.find_address(spec)
+        # a name of its own, because several benchmarks may use one database at once
         name = f"judged_{uuid4().hex[:16]}"
         self._table, self._index = self._psycopg.sql.Identifier(name), f"{name}_index"
         self._write = self._connect()
+        # whole bytes, as bits are packed; those that fill the last byte are 0 in every vector
         size = -(-spec.dimensions // 8) * 8 if self._type == "bit" else spec.dimensions
         columns = [self._format("{} bigint not null", self._name(field)) for field in spec.fields]
         column = self._format("vector {} not null", self._psycopg.sql.SQL(f"{self._type}({size})"))
@@ -185,6 +187,7 @@ class _Pgvector(RemoteEngine):
 
     def _connect(self) -> Any:
         try:
+            # autocommit, because `vacuum` cannot run inside a transaction
             connection = self._psycopg.connect(self._address, autocommit=True, connect_timeout=PATIENCE)
         except self._psycopg.Error as error:
             raise self._word_connection(error) from error
@@ -194,9 +197,10 @@ class _Pgvector(RemoteEngine):
         connection.execute(
             "select null::vector, '[1]'::vector"
         )  # loads the library, which knows the parameters
-        workers = self._spec.threads - 1
+        workers = self._spec.threads - 1  # the process that leads them works too
         self._set(connection, "max_parallel_maintenance_workers", workers)
         self._set(connection, "max_parallel_workers_per_gather", workers)
+        # the planner reads a small table as a whole, and the index would not be measured
         self._set(connection, "enable_seqscan", "off" if self.method else "on")
         if "maintenance_work_mem" in self._settings:
             self._set(connection, "maintenance_work_mem", f"{self._settings['maintenance_work_mem']}MB")
@@ -245,6 +249,7 @@ class _Pgvector(RemoteEngine):
         )
         if settings.get("iterative_scan") != "relaxed_order":
             return nearest
+        # without `+ 0`, PostgreSQL 17 takes the rows to be sorted already
         return self._format(
             "with nearest as materialized ({}) select id from nearest order by distance + 0", nearest
         )

@@ -60,6 +60,7 @@ class Qdrant(CollectionEngine):
                 self._collection,
                 vectors_config=vectors,
                 hnsw_config=self._describe_graph(),
+                # a threshold of 0 turns indexing off while points are loaded; each segment has a graph of its own
                 optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0, default_segment_number=1),
             )
             self._index_fields()
@@ -212,7 +213,7 @@ class QdrantEdge(Engine):
         graph = edge.HnswIndexConfig(
             m=settings["M"],
             ef_construct=settings["ef_construction"],
-            full_scan_threshold=1,
+            full_scan_threshold=1,  # the least: smaller shards are read as a whole instead
             max_indexing_threads=spec.threads,
         )
         vectors = edge.EdgeVectorParams(
