@@ -19,6 +19,7 @@ _CLOSED_THINKING = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _CLOSING = {name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("think", "thinking", "reasoning")}
 _EMPHASIS = str.maketrans("", "", "*_`#\"'“”‘’")
 _WORDS = r"(?:score|grade|rating|relevance|label|answer|judge?ment|verdict)"
+# Quantifiers are possessive (`*+`, `++`): a model may answer anything, and backtracking could take quadratic time.
 _AFTER = (
     r"(?:[ \t]*+\([^)\n]{0,200}+\))?+"
     r"(?:[ \t]*+[:=→][ \t\n]*+|[ \t]++(?:(?:is|of|would be|should be|as)[ \t]*+:?+[ \t]*+|-++>?+[ \t]++))"
@@ -162,6 +163,7 @@ def _decide(stated: Sequence[object], scale: Sequence[int], text: str) -> Verdic
 
 
 def _to_grade(value: object, scale: Sequence[int]) -> Verdict:
+    # `true` is an integer in Python
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return Verdict(None, "no grade")
     try:

@@ -198,6 +198,7 @@ def _pool_runs(
 
 def _take_top(table: pa.Table, depth: int | None) -> Iterator[tuple[str, str]]:
     """Yield query and document of every row down to a depth, in the order of trec_eval."""
+    # queries in the order in which they come; documents by their bytes, as trec_eval compares them
     codes = table["query"].combine_chunks().dictionary_encode().indices
     keys = pa.table(
         {"query": codes, "score": table["score"], "document": table["document"].cast(pa.large_binary())}

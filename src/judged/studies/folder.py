@@ -86,7 +86,7 @@ def _write_results(study: Study, inputs: StudyInputs) -> None:
         documents=dict(zip(inputs.collection.documents, inputs.collection.texts, strict=True)),
     )
     write_file(folder / "README.md", _describe_folder(study, folder))
-    _write_manifest(study, inputs)
+    _write_manifest(study, inputs)  # last, because it holds the hashes of all other files
 
 
 def _list_files(folder: Path) -> list[Path]:

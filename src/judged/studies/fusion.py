@@ -234,6 +234,7 @@ def _scale_z_score(ranked: RankedList) -> Floats:
     """(s - mean) / standard deviation; 0 for all where the scores of a query are equal."""
     mean = divide(segment_sum(ranked.score, ranked.offset), ranked.size)
     apart = ranked.score - _spread(mean, ranked)
+    # rounding may leave equal scores a deviation just above 0, and dividing by it would set them far apart
     equal = _spread(_lowest(ranked) == segment_max(ranked.score, ranked.offset), ranked)
     deviation = np.sqrt(divide(segment_sum(apart * apart, ranked.offset), ranked.size))
     return np.where(equal, 0.0, divide(apart, _spread(deviation, ranked)))

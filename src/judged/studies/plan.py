@@ -119,6 +119,7 @@ def plan_systems(spec: StudySpec, collection: Collection, folder: Path) -> list[
             }
         )
         log = AnswerLog(folder / ANSWERS / f"{keys[system.name][:16]}.jsonl")
+        # the log keeps later passes of an earlier run that had more of them
         known = {(asked.query, asked.sample) for asked in log.read() if asked.sample < spec.repeats}
         planned.append(PlannedSystem(system, keys[system.name], log, frozenset(known), total))
     return planned
@@ -133,6 +134,7 @@ def _find_files(settings: Any) -> Iterator[tuple[str, str]]:
         for value in settings:
             yield from _find_files(value)
     elif isinstance(settings, str) and settings:
+        # longer texts are prompts or the like: `is_dir` raises an error for what is too long to be a path
         path = Path(settings)
         module = settings.partition(":")[0]
         if len(settings) < 4096 and path.is_dir():
@@ -145,7 +147,7 @@ def _find_files(settings: Any) -> Iterator[tuple[str, str]]:
 
 
 def _stat(path: Path) -> tuple[str, str]:
-    status = path.stat()
+    status = path.stat()  # its size and time stand for a hash: models may take gigabytes
     return str(path), f"{status.st_size} {status.st_mtime_ns}"
 
 

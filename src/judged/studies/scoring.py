@@ -286,7 +286,7 @@ def _collect_skips(inputs: StudyInputs, skipping: Sequence[_Answered]) -> SkipDe
         [reply.query for _, reply in rows],
         [reply.retrieved for _, reply in rows],
         quality_retrieved=[values[name].get(reply.query, 0.0) for name, reply in rows],
-        quality_skipped=[0.0] * len(rows),
+        quality_skipped=[0.0] * len(rows),  # a skipped query has no results
         system=[name for name, _ in rows],
     )
 

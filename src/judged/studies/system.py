@@ -300,7 +300,7 @@ class System:
         try:
             with query.clock.stage(stage):
                 return call()
-        except SystemFailed:
+        except SystemFailed:  # of a part, which has named itself already
             raise
         except Exception as error:
             inner = error.stage if isinstance(error, StageFailed) else None
@@ -342,7 +342,7 @@ class Systems:
         encoder = spec.encoder_spec()
         with _naming(spec.name, "encoder"):
             space = None if encoder is None else workshop.encode(encoder)
-        started = perf_counter()
+        started = perf_counter()  # after the encoding of documents, which has a time of its own
         policy = spec.skip_spec()
         if policy is not None:
             with _naming(spec.name, policy.stage):
@@ -387,6 +387,7 @@ class Systems:
 
     def _share_searcher(self, stage: SearchSpec | Retrievers, space: VectorSpace | None) -> Searcher:
         """Return the searcher of a declaration over some vectors, built once for all systems that have it."""
+        # by the identity of the vectors: the same declaration over others is another index
         key = f"{msgspec.json.encode(stage).decode()} {id(space)}"
         if key not in self._searchers:
             self._searchers[key] = stage.build(self._workshop, space)

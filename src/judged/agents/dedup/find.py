@@ -198,7 +198,7 @@ class Deduplicator:
         chosen, highest, before = None, 0.0, -1
         candidates: list[Candidate] = []
         for number in numbers:
-            if number == before:
+            if number == before:  # merged in order, so a group found by several keys comes twice in a row
                 continue
             before = number
             self.verified += 1

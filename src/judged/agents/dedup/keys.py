@@ -115,6 +115,7 @@ def normalise(text: str) -> str:
     """
     if text.isascii():
         return " ".join(text.encode("ascii").translate(_ASCII).decode("ascii").split())
+    # again after each step: folding case, and dropping characters between letters, may leave another form
     text = normalize("NFKC", normalize("NFKC", text).casefold()).translate(_CHARACTERS)
     return " ".join(normalize("NFKC", text).split())
 

@@ -220,6 +220,7 @@ class _MemberIndex:
             agreeing["text"] = [self._members[at] for numbers in related_texts for at in numbers]
         agreeing = {name: members for name, members in agreeing.items() if members}
         best, highest = None, -1.0
+        # a member not seen yet agrees at most in the fields that are left
         while agreeing and highest < (bound := verdicts.bound(agreeing)):
             for member in agreeing.pop(min(agreeing, key=lambda name: len(agreeing[name]))):
                 confidence = verdicts[compare(keys, member)][1]

@@ -122,6 +122,7 @@ class Trace:
         try:
             return isinstance(msgspec.json.decode(first), dict) or more
         except BROKEN:
+            # a first line that is cut off, among lines of objects; an object over many lines begins with a bare brace
             begun = first.startswith(b"{") and first != b"{"
             return begun and (not more or self._peek(2)[1][1].lstrip().startswith(b"{"))
 
@@ -165,6 +166,7 @@ class Trace:
             self.on_broken(f"{self.label}:{_find_line(error, content)}", describe_error(error, content))
             return
         for number, part in enumerate(parts, 1):
+            # splitting consumed the brace at the end of all but the last
             whole = part if number == len(parts) else part + b"}"
             place = f"{self.label}, object {number}"
             try:

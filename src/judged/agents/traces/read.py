@@ -116,6 +116,7 @@ def _join_files(traces: Iterator[tuple[Trace, TraceFormat]]) -> Iterator[tuple[T
         if not written.joins:
             yield trace, written
             continue
+        # filled while the reader goes through `following`, so that one file is open at a time
         others: list[tuple[Trace, TraceFormat]] = []
         trace.following = _same_kind(traces, written, others)
         yield trace, written

@@ -69,6 +69,7 @@ def find_groups(output: Json, queries: list[str] | None = None) -> list[Group]:
 def parse_text(text: str) -> Json:
     """Return the value of a text that is JSON or was printed by Python, else the text itself."""
     bare = text.strip()
+    # most outputs are prose, which two parsers would read in vain
     if bare[:1] not in {"{", "[", '"', "("} and not bare.endswith(")"):
         return text
     try:
@@ -138,6 +139,7 @@ def _parse_lines(text: str) -> list[Json] | None:
 def _in_object(output: JsonObject, queries: list[str], depth: int) -> list[Group] | None:
     if len(queries) > 1 and all(query in output for query in queries):
         return _combine([(query, output[query]) for query in queries], depth)
+    # before lists of results: one of Chroma's columns is called `documents`
     if isinstance(output.get("ids"), list):
         return _in_columns(output)
     if output.get("isError") is True or output.get("is_error") is True:

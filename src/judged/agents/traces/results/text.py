@@ -178,6 +178,7 @@ def is_empty(text: str) -> bool:
 def _read_results(text: str) -> list[Json] | None:
     if is_empty(text):
         return []
+    # the order is precedence: marked-up forms first, since passages, records and tables also occur inside them
     readers: tuple[Callable[[str], list[Json]], ...] = (
         read_elements,
         _read_link_lists,
@@ -433,7 +434,13 @@ def parse_python(text: str) -> Json:
         if isinstance(found, ast.Call) and found.args:
             raise NotPython
         return _value(found)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
+    except (
+        SyntaxError,
+        ValueError,
+        RecursionError,
+        MemoryError,
+        TypeError,
+    ):  # memory: what is nested too deeply
         raise NotPython from None
 
 

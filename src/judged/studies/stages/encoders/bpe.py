@@ -155,6 +155,7 @@ def train_tokenizer(documents: Sequence[str], vocabulary: int, *, needed_by: str
     tokenizer.pre_tokenizer = library.pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = library.trainers.BpeTrainer(
         vocab_size=vocabulary,
+        # every byte gets a token, so that queries may have characters that no document has
         initial_alphabet=sorted(library.pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )

@@ -104,7 +104,8 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
             network = network.to(self.device)
         except Exception as error:
             raise folder.fail(error) from error
-        missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)  # it is not used
+        # transformers draws missing weights at random and only warns; the pooler is not used here
+        missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
         if missing:
             msg = f"the model `{folder.name}` has no trained weights for {len(missing)} parts of {type(network).__name__}, such as `{missing[0]}`"
             raise StageFailed(msg, hint="the type of the encoder must suit the files of the model")
@@ -114,6 +115,7 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
         torch = need("torch", extra=self.extra, needed_by=f"the encoder `{self.type}`")
         try:
             config = self._read_config(library, folder)
+            # a copy of the generator: the seed must not change the random numbers of the caller
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(self.seed)
                 kind = getattr(library, self.classes[1])
@@ -214,6 +216,7 @@ class TransformersEncoder:
         self.untrained = self.spec.weights == "random"
         kind = self.network.config.model_type
         self._padded = kind not in UNPADDED
+        # CANINE merges this many characters into one position, and cannot read fewer
         self._least = int(getattr(self.network.config, "downsampling_rate", 1))
         stated = self.spec.max_length or min(self.tokenizer.model_max_length, MAX_TOKENS)
         self.max_length = min(stated, _find_positions(self.network.config) or stated)

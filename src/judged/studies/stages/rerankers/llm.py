@@ -107,6 +107,7 @@ class _ListRanker:
             max_tokens=spec.max_tokens,
             structure=spec.structure,
         )
+        # one request at a time: each window begins with what the one before it put on top
         endpoint = Endpoint(spec.url, spec.key_variable, concurrency=1, timeout=spec.timeout)
         self._client = ChatClient(endpoint, chat, needed_by="the reranker `llm`")
         self.counts: Counter[str] = Counter()
@@ -178,6 +179,7 @@ def list_windows(count: int, window: int, step: int) -> Iterator[tuple[int, int]
     >>> list(list_windows(25, 10, 6))
     [(15, 25), (9, 19), (3, 13), (0, 7)]
     """
+    # from the bottom up, as in RankGPT: windows overlap, so that a good result can rise from the end to the top
     end = count
     while True:
         start = max(end - window, 0)
@@ -189,7 +191,7 @@ def list_windows(count: int, window: int, step: int) -> Iterator[tuple[int, int]
 
 def make_messages(query: str, texts: Sequence[str]) -> list[Message]:
     """Return the messages that ask for the order of texts, numbered from 1 between tags of this request alone."""
-    mark = secrets.token_hex(4)
+    mark = secrets.token_hex(4)  # a document cannot close a tag that it cannot guess
     results = "\n\n".join(
         f"<result-{mark} number={number}>\n{disarm(text)}\n</result-{mark}>"
         for number, text in enumerate(texts, 1)
@@ -238,6 +240,7 @@ def repair_order(stated: Sequence[object], count: int) -> tuple[list[int], dict[
 def _to_position(number: object, count: int) -> int | None:
     """Return the position from 0 that a number from 1 names; None if it names none."""
     text = str(number).strip().strip("[]")
+    # `\d` matches the digits of all scripts
     if isinstance(number, bool) or not _NUMBERS.fullmatch(text) or not text.isascii():
         return None
     return int(text) - 1 if 1 <= int(text) <= count else None

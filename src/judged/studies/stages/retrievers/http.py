@@ -118,6 +118,7 @@ class Elasticsearch(EndpointSpec, frozen=True, kw_only=True, tag="elasticsearch"
                 if several
                 else {"match": {self.field: {"query": "{query}"}}}
             )
+            # ids and scores are all that is read of a hit, so the server need not send the documents
             body = {"query": asked, "size": "{depth}", "_source": False}
         address = f"{self.url.rstrip('/')}/{quote(self.index, safe=',*')}/_search"
         spec = Http(
@@ -242,7 +243,7 @@ def _compile(path: str) -> Any:
 
 
 def check_address(url: str, headers: Mapping[str, str]) -> None:
-    """Raise `ValueError` for anything that is not the address of a server, or has a secret in a place that is written to results."""
+    """Raise `ValueError` if the URL is invalid or would leak a secret into results."""
     try:
         parts = urlsplit(url)
         port_is_right = parts.port is None or parts.port > 0

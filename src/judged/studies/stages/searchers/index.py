@@ -87,7 +87,7 @@ class VectorIndex(SearchSpec, tag="index", frozen=True, kw_only=True):
                 workshop.progress(int(ids[-1]) + 1, len(rows), f"inserting into {kind.name}")
             engine.finish()
             searcher = _IndexSearcher(workshop, vectors, rows, engine, self.metric, asked)
-            searcher.open(1)
+            searcher.open(1)  # engines can only report query settings that a searcher has set
             check_effective(engine, {**build, **asked})
         except BaseException:
             with suppress(Exception):  # the first error says more
