@@ -198,7 +198,7 @@ class WorkloadOptions:
         default=100,
     )
     retries: int = option(
-        "--retries N", "Attempts after a failed one.", type=click.IntRange(min=0), default=0
+        "--retries N", "Maximum number of retries of a failed query.", type=click.IntRange(min=0), default=0
     )
     threads: int = option("--threads N", "Threads of the engine and of BLAS.", type=COUNT, default=1)
 

@@ -227,8 +227,14 @@ def find_optimal(points: Sequence[Point]) -> list[Point]:
 def _compare_speed(first: Point, second: Point) -> str:
     """Return by how much the first point is faster, with the interval of the ratio over queries."""
     times = second.qps and first.qps / second.qps
-    found = bootstrap_interval(second.seconds, ratio(first.seconds), method="percentile", resamples=2000)
-    interval = f" [{found.low:.2f}, {found.high:.2f}]" if isinstance(found, Interval) else ""
+    ratio_interval = bootstrap_interval(
+        second.seconds, ratio(first.seconds), method="percentile", resamples=2000
+    )
+    interval = (
+        f" [{ratio_interval.low:.2f}, {ratio_interval.high:.2f}]"
+        if isinstance(ratio_interval, Interval)
+        else ""
+    )
     return f"{times:.2f}{interval} times as fast as {second.name}"
 
 

@@ -135,7 +135,7 @@ def _expand(known: Mapping[str, Setting], grid: Mapping[str, Any], place: str) -
     if not combinations:
         msg = f"{place} has an empty list, expected at least one value"
         raise BadProtocol(msg)
-    return [complete_settings(known, one, what=f"setting of {place}") for one in combinations]
+    return [complete_settings(known, chosen, what=f"setting of {place}") for chosen in combinations]
 
 
 def _check_value(setting: Setting, value: Any, place: str) -> None:

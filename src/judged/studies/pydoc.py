@@ -198,21 +198,21 @@ def _import_all(modules: Iterable[str]) -> Iterator[ModuleType]:
 def _find_public(module: ModuleType) -> Iterator[tuple[str, object]]:
     """Return the functions and classes that a module exports; without `__all__`, those that it defines."""
     for name in sorted(getattr(module, "__all__", None) or vars(module)):
-        thing = getattr(module, name, None)
-        if name.startswith("_") or not (inspect.isclass(thing) or inspect.isroutine(thing)):
+        definition = getattr(module, name, None)
+        if name.startswith("_") or not (inspect.isclass(definition) or inspect.isroutine(definition)):
             continue
         if name.endswith("hook") or not _is_own(
-            thing
+            definition
         ):  # what programs replace would make the collection depend on them
             continue
-        home = (getattr(thing, "__module__", None) or "").lstrip("_")
+        home = (getattr(definition, "__module__", None) or "").lstrip("_")
         if hasattr(module, "__all__") or f"{home}.".startswith(f"{module.__name__}."):
-            yield name, thing
+            yield name, definition
 
 
-def _is_own(thing: object) -> bool:
+def _is_own(definition: object) -> bool:
     """Return whether an object is the standard library's, and was not put there by another package."""
-    home = getattr(thing, "__module__", None)
+    home = getattr(definition, "__module__", None)
     return not isinstance(home, str) or home.partition(".")[0] in sys.stdlib_module_names
 
 

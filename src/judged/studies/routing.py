@@ -65,14 +65,14 @@ def evaluate_routing(
         decisions = _add_quality(decisions, quality)
     whole = evaluate(None, decisions, measures)
     by_system = dict(whole.systems)
-    intervals = {system: _find_intervals(found, level) for system, found in by_system.items()}
+    intervals = {system: _find_intervals(evaluation, level) for system, evaluation in by_system.items()}
     ends = {
         system: {
             measure: (interval.low, interval.high)
-            for measure, interval in found.items()
+            for measure, interval in by_measure.items()
             if isinstance(interval, Interval)
         }
-        for system, found in intervals.items()
+        for system, by_measure in intervals.items()
     }
     return RoutingReport(
         subject=decisions.family,

@@ -204,8 +204,8 @@ def _compare(
     if len(answered) < 2:
         return None
     spec = inputs.spec
-    baseline = next((one.name for one in answered if one.planned.spec.name == spec.baseline), None)
-    totals = {one.system: one.seconds for one in times if one.stage == TOTAL}
+    baseline = next((system.name for system in answered if system.planned.spec.name == spec.baseline), None)
+    totals = {stage.system: stage.seconds for stage in times if stage.stage == TOTAL}
     return compare(
         list(scored.values()),
         baseline=baseline,
@@ -237,16 +237,16 @@ def _score_router(
     inputs: StudyInputs, system: _Answered, scored: Evaluations, shown: Mapping[str, str]
 ) -> RoutingReport:
     """Return accuracy, regret and balance of a router; the best expert of a query is that of the highest value."""
-    asked = [found for found in system.first_pass if found.experts]
+    asked = [reply for reply in system.first_pass if reply.experts]
     experts = {part: scored[shown[part]] for part in system.planned.spec.parts if part in shown}
     measure = scored.measures[0]
     choices = Choices.from_columns(
-        [found.query for found in asked],
-        [found.experts[0] for found in asked],
-        ranked=[found.experts for found in asked],
+        [reply.query for reply in asked],
+        [reply.experts[0] for reply in asked],
+        ranked=[reply.experts for reply in asked],
         quality={
-            part: [found.scores.by_query(measure).get(each.query) for each in asked]
-            for part, found in experts.items()
+            part: [evaluation.scores.by_query(measure).get(reply.query) for reply in asked]
+            for part, evaluation in experts.items()
         },
         name=system.name,
     )

@@ -352,10 +352,10 @@ class Systems:
                 system.rerankers = (*system.rerankers, (stage.stage, stage.build(workshop, space)))
         system.find = self._make_find(system, workshop, space, parts)
         system.seconds = perf_counter() - started + sum(part.seconds for part in parts)
-        spaces += (one for part in parts for one in part.spaces)
-        system.spaces = tuple({id(one): one for one in spaces}.values())
+        spaces += (vectors for part in parts for vectors in part.spaces)
+        system.spaces = tuple({id(vectors): vectors for vectors in spaces}.values())
         system.untrained = (
-            any(one.encoder.untrained for one in system.spaces)
+            any(vectors.encoder.untrained for vectors in system.spaces)
             or any(part.untrained for part in parts)
             or any(getattr(reranker, "untrained", False) for _, reranker in system.rerankers)
         )

@@ -109,12 +109,10 @@ class RequestOptions:
         type=click.FloatRange(min=0, min_open=True),
         default=60.0,
     )
-    attempts: int = option(
-        "--attempts N", "How often to send a request before it counts as failed.", type=COUNT, default=6
-    )
+    attempts: int = option("--attempts N", "Maximum number of attempts for a request.", type=COUNT, default=6)
     reasks: int = option(
         "--reasks N",
-        "How often to ask again if an answer states no grade.",
+        "Maximum number of repeated questions if an answer states no grade.",
         type=click.IntRange(min=0),
         default=1,
     )

@@ -51,7 +51,7 @@ class FuseOptions:
     )
     normalisation: str | None = option(
         "--normalisation NAME",
-        "How scores are normalised: min-max, max, sum, z-score, rank or none.  [default: min-max]",
+        "Normalisation of scores: min-max, max, sum, z-score, rank or none.  [default: min-max]",
     )
     weights: tuple[str, ...] = option(
         "--weight NAME=NUMBER", "The weight of a run; once for each run.", multiple=True
@@ -95,7 +95,7 @@ class TuneOptions:
         default="grid",
     )
     step: float = option(
-        "--step X", "Distance of the grid's weights.", needs=[(TUNED,), ("--search grid",)], default=0.1
+        "--step X", "Step between the weights of the grid.", needs=[(TUNED,), ("--search grid",)], default=0.1
     )
     seed: int = seed_option(needs=TUNED)
     reports: tuple[Path, ...] = option(

@@ -294,10 +294,12 @@ class _Object:
 
     def texts(self, value: Json, name: str) -> tuple[str, ...]:
         """Return a list of texts, empty if it is missing."""
-        found = value.get(name) if isinstance(value, Mapping) else None
-        if found is None or (isinstance(found, list) and all(isinstance(item, str) for item in found)):
-            return tuple(found or ())
-        self.report("", f"its `{name}` are {_describe_type(found)}, expected a list of texts")
+        item_list = value.get(name) if isinstance(value, Mapping) else None
+        if item_list is None or (
+            isinstance(item_list, list) and all(isinstance(item, str) for item in item_list)
+        ):
+            return tuple(item_list or ())
+        self.report("", f"its `{name}` are {_describe_type(item_list)}, expected a list of texts")
         return ()
 
     def number(self, value: Mapping[str, Json], name: str, where: str) -> float | None:

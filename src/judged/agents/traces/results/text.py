@@ -165,8 +165,8 @@ def find_addresses(text: str) -> list[str]:
     >>> find_addresses("See [the tower](https://en.wikipedia.org/wiki/Eiffel_(tower)), or https://e.org/a.")
     ['https://en.wikipedia.org/wiki/Eiffel_(tower)', 'https://e.org/a']
     """
-    found = (match.rstrip(".,;:!?*_`") for match in _ADDRESSES.findall(text)) if "://" in text else ()
-    return list(dict.fromkeys(found))
+    addresses = (match.rstrip(".,;:!?*_`") for match in _ADDRESSES.findall(text)) if "://" in text else ()
+    return list(dict.fromkeys(addresses))
 
 
 def is_empty(text: str) -> bool:
@@ -255,14 +255,14 @@ def _find_link(line: str, start: int) -> tuple[str, str, int] | None:
 
 def _read_link_lists(text: str) -> list[Json]:
     """Read `Links: [{"title": …, "url": …}]`, a list for each search, as Claude Code's WebSearch shows results."""
-    found: list[Json] = []
+    links: list[Json] = []
     for line in text.split("\n") if "Links: [" in text else ():
         if line.startswith("Links: ["):
             try:
-                found += json.loads(line.removeprefix("Links: "))
+                links += json.loads(line.removeprefix("Links: "))
             except ValueError:
                 return []
-    return found
+    return links
 
 
 def _read_table(text: str) -> list[Json]:
@@ -430,17 +430,12 @@ def parse_python(text: str) -> Json:
     [{'page_content': 'Paris', 'metadata': {'score': 0.9}}]
     """
     try:
-        found = ast.parse(text.strip(), mode="eval").body
-        if isinstance(found, ast.Call) and found.args:
+        node = ast.parse(text.strip(), mode="eval").body
+        if isinstance(node, ast.Call) and node.args:
             raise NotPython
-        return _value(found)
-    except (
-        SyntaxError,
-        ValueError,
-        RecursionError,
-        MemoryError,
-        TypeError,
-    ):  # memory: what is nested too deeply
+        return _value(node)
+    # MemoryError is what `ast.parse` raises for some texts that are nested too deeply
+    except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
         raise NotPython from None
 
 

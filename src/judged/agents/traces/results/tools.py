@@ -130,9 +130,9 @@ def find_opened(tool: str, arguments: Json) -> list[str]:
         value = (
             str(value[name]) if name.startswith("doc") and isinstance(value[name], int) else value.get(name)
         )
-    found = value if isinstance(value, list) else [value]
+    targets = value if isinstance(value, list) else [value]
     return [
-        item.strip() for item in found if isinstance(item, str) and item.strip() and " " not in item.strip()
+        item.strip() for item in targets if isinstance(item, str) and item.strip() and " " not in item.strip()
     ]
 
 
