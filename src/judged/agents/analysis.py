@@ -279,14 +279,14 @@ class Alone:
 
 def overlaps(evaluation: Evaluation, *, good: int = 2) -> tuple[Overlap, ...]:
     """Return, for each pair of systems, the good results that they found on the same tasks."""
-    good_by_system = _find_good(evaluation, good)
-    return tuple(_overlap(first, second, good_by_system) for first, second in combinations(good_by_system, 2))
+    results = _find_good(evaluation, good)
+    return tuple(_overlap(first, second, results) for first, second in combinations(results, 2))
 
 
 def alone(evaluation: Evaluation, *, good: int = 2) -> tuple[Alone, ...]:
     """Return, for each system, what it alone found and what it missed of what the others found."""
-    good_by_system = _find_good(evaluation, good)
-    return tuple(_alone(system, good_by_system) for system in good_by_system)
+    results = _find_good(evaluation, good)
+    return tuple(_alone(system, results) for system in results)
 
 
 def _find_good(evaluation: Evaluation, good: int) -> dict[str, dict[str, set[int]]]:
@@ -304,12 +304,9 @@ def _find_good(evaluation: Evaluation, good: int) -> dict[str, dict[str, set[int
     }
 
 
-def _overlap(first: str, second: str, good_by_system: dict[str, dict[str, set[int]]]) -> Overlap:
-    shared = [
-        (good_by_system[first][task], good_by_system[second][task])
-        for task in good_by_system[first]
-        if task in good_by_system[second]
-    ]
+def _overlap(first: str, second: str, found_by: dict[str, dict[str, set[int]]]) -> Overlap:
+    own, others = found_by[first], found_by[second]
+    shared = [(results, others[task]) for task, results in own.items() if task in others]
     return Overlap(
         first,
         second,
@@ -320,8 +317,8 @@ def _overlap(first: str, second: str, good_by_system: dict[str, dict[str, set[in
     )
 
 
-def _alone(system: str, good_by_system: dict[str, dict[str, set[int]]]) -> Alone:
-    own, others = good_by_system[system], [tasks for name, tasks in good_by_system.items() if name != system]
+def _alone(system: str, found_by: dict[str, dict[str, set[int]]]) -> Alone:
+    own, others = found_by[system], [tasks for name, tasks in found_by.items() if name != system]
     elsewhere = {
         task: cast("set[int]", set()).union(*(other.get(task, set()) for other in others)) for task in own
     }

@@ -108,9 +108,7 @@ def _reduce_rows(shared: _Shared, name: str | None, batches: Iterator[pa.RecordB
                 if not job.conversations or session.conversation in job.conversations:
                     _add(builder, session)
             except BadInput as error:
-                faults += [
-                    _Fault(problem.code, str(problem.place), problem.message) for problem in error.problems
-                ]
+                faults += [_Fault(item.code, str(item.place), item.message) for item in error.problems]
                 hint = hint or error.hint
     return _SessionPart(faults=faults[:SHOWN], hint=hint) if faults else _SessionPart(builder.state())
 

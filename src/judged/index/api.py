@@ -208,12 +208,10 @@ def _find_notes(dataset: Dataset, workload: Workload, points: Sequence[Point]) -
 
 
 def _say_failed(point: Point) -> str:
-    measured = point.measured
-    if not measured.failed:
+    data = point.measured
+    if not data.failed:
         return ""
-    return (
-        f"{measured.failed:,} of {measured.queries:,} queries failed and count as recall 0 ({measured.error})"
-    )
+    return f"{data.failed:,} of {data.queries:,} queries failed and count as recall 0 ({data.error})"
 
 
 def _say_busy(point: Point) -> str:

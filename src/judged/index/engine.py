@@ -380,13 +380,12 @@ def check_effective(engine: Engine, asked: Settings) -> dict[str, SettingValue]:
 
 def _read_settings(parameters: Sequence[inspect.Parameter]) -> dict[str, Setting]:
     named = [
-        parameter
-        for parameter in parameters
-        if parameter.kind not in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}
-        and parameter.name != "self"
+        item
+        for item in parameters
+        if item.kind not in {item.VAR_POSITIONAL, item.VAR_KEYWORD} and item.name != "self"
     ]
-    without = [parameter.name for parameter in named if parameter.default is parameter.empty]
+    without = [item.name for item in named if item.default is item.empty]
     if without:
         msg = f"the argument `{without[0]}` has no default"
         raise BadProtocol(msg, hint="every setting of an engine has a default")
-    return {parameter.name: Setting(parameter.default, "") for parameter in named}
+    return {item.name: Setting(item.default, "") for item in named}

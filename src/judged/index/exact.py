@@ -231,10 +231,8 @@ def pin_blas(threads: int, *, library: str | None = None) -> Iterator[None]:
     except ImportError:
         limit: Any = nullcontext()
     else:
-        controller = ThreadpoolController()
-        limit = (controller if library is None else controller.select(internal_api=library)).limit(
-            limits=threads
-        )
+        pools = ThreadpoolController()
+        limit = (pools if library is None else pools.select(internal_api=library)).limit(limits=threads)
     with limit:
         yield
 

@@ -152,9 +152,7 @@ def score_points(
 ) -> list[Point]:
     """Return the points with their quality, from the rows that the workers wrote."""
     scorer = Scorer(dataset, workload, name_measures(workload.k, measures))
-    return [
-        scorer.score(point, pq.read_table(results / "rows" / f"{point.key}.parquet")) for point in measured
-    ]
+    return [scorer.score(row, pq.read_table(results / "rows" / f"{row.key}.parquet")) for row in measured]
 
 
 class Scorer:

@@ -66,13 +66,11 @@ class IndexBenchmark(Result):
     def best(self, at_recall: float | None = None) -> list[Point]:
         """Return for each engine the fastest setting whose recall reaches the target, fastest engine first."""
         target = self.at_recall if at_recall is None else at_recall
-        fastest: dict[str, Point] = {}
+        best: dict[str, Point] = {}
         for point in self.points:
-            if point.recall >= target and (
-                point.engine not in fastest or point.qps > fastest[point.engine].qps
-            ):
-                fastest[point.engine] = point
-        return sorted(fastest.values(), key=lambda point: -point.qps)
+            if point.recall >= target and (point.engine not in best or point.qps > best[point.engine].qps):
+                best[point.engine] = point
+        return sorted(best.values(), key=lambda point: -point.qps)
 
     def evaluations(self) -> Sequence[Evaluation]:
         """Return recall and latency of every query, an evaluation for each point."""
@@ -227,14 +225,8 @@ def find_optimal(points: Sequence[Point]) -> list[Point]:
 def _compare_speed(first: Point, second: Point) -> str:
     """Return by how much the first point is faster, with the interval of the ratio over queries."""
     times = second.qps and first.qps / second.qps
-    ratio_interval = bootstrap_interval(
-        second.seconds, ratio(first.seconds), method="percentile", resamples=2000
-    )
-    interval = (
-        f" [{ratio_interval.low:.2f}, {ratio_interval.high:.2f}]"
-        if isinstance(ratio_interval, Interval)
-        else ""
-    )
+    ends = bootstrap_interval(second.seconds, ratio(first.seconds), method="percentile", resamples=2000)
+    interval = f" [{ends.low:.2f}, {ends.high:.2f}]" if isinstance(ends, Interval) else ""
     return f"{times:.2f}{interval} times as fast as {second.name}"
 
 

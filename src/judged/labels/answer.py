@@ -132,9 +132,8 @@ def _strip_objects(text: str) -> str:
 def _find_statements(text: str, scale: Sequence[int]) -> list[str]:
     """Return the numbers of the strongest kind of statement found: final ones, then others, then a bare number."""
     for pattern in (_FINAL, _BOXED, _STATED):
-        numbers = [
-            number for match in pattern.finditer(text) for number in _read_number(match, scale, pattern)
-        ]
+        matches = pattern.finditer(text)
+        numbers = [number for match in matches for number in _read_number(match, scale, pattern)]
         if numbers:
             return numbers
     last = text.strip().rpartition("\n")[2].strip(" \t.!")

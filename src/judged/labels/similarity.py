@@ -73,10 +73,8 @@ class Cuts:
         >>> Cuts((0.1, 0.2, 0.4, 0.6), items=100).grades([0.05, 0.2, 0.5, 0.9]).tolist()
         [0, 2, 3, 4]
         """
-        assigned: Ints = np.searchsorted(
-            self.begins, np.asarray(similarities, dtype=np.float64), side="right"
-        )
-        return assigned
+        grade: Ints = np.searchsorted(self.begins, np.asarray(similarities, dtype=np.float64), side="right")
+        return grade
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +122,7 @@ def label_by_similarity(
     held_out = cross_validate(similarity[graded], grades, tasks, folds=folds, seed=seed)
     name = f"similarity {embedder.name}, calibrated on {len(graded):,} grades of {people.name}"
     sample = [pool[at] for at in graded]
-    held_out_agreement = agreement(
+    agreed = agreement(
         Labels.from_rows(_make_labels(sample, held_out), name=name),
         Labels.from_rows(_make_labels(sample, grades), name=people.name),
         threshold=threshold,
@@ -132,9 +130,7 @@ def label_by_similarity(
     )
     rest = [at for at, position in enumerate(positions) if position is None]
     labels = _make_labels([pool[at] for at in rest], cuts.grades(similarity[rest]), labeller=name)
-    return SimilarityLabels(
-        Labels.from_rows(labels, name="similarity"), cuts, held_out_agreement, embedder.name
-    )
+    return SimilarityLabels(Labels.from_rows(labels, name="similarity"), cuts, agreed, embedder.name)
 
 
 def measure_similarity(items: Sequence[Item], model: Embedder, *, progress: Progress | None = None) -> Floats:

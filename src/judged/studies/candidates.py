@@ -151,13 +151,13 @@ def collect_ranked(
     """Return the candidates of one query: the documents and scores of each list, in any order."""
     rows = {
         document: row
-        for row, document in enumerate(dict.fromkeys(identifier for some, _ in lists for identifier in some))
+        for row, document in enumerate(dict.fromkeys(name for some, _ in lists for name in some))
     }
     documents = pa.array(list(rows), type=pa.large_string())
     texts = Strings.from_offsets(*to_bytes(documents))
     ranked = []
     for some, scores in lists:
-        document = np.array([rows[identifier] for identifier in some], dtype=np.int64)
+        document = np.array([rows[name] for name in some], dtype=np.int64)
         score = np.array(scores, dtype=np.float64)
         query = np.zeros(len(document), dtype=np.int64)
         order = sort_results(query, round_scores(score, single=True), texts[document])

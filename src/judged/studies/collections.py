@@ -107,9 +107,7 @@ def _read_documents(path: str, spec: CollectionSpec) -> tuple[dict[str, str], li
             empty.append(document)
     if empty and spec.empty_documents == "error":
         message = "has neither title nor text, expected words to search"
-        problems = [
-            Problem.error("empty-document", f"document `{identifier}`", message) for identifier in empty
-        ]
+        problems = [Problem.error("empty-document", f"document `{name}`", message) for name in empty]
         raise BadInput(path, problems, hint="`empty_documents: skip` under `collection` leaves them out")
     if not texts:
         raise BadInput(path, [Problem.error("empty", "documents", "none, expected texts to search")])

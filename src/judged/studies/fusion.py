@@ -90,11 +90,7 @@ class Method:
     def parameters(self) -> dict[str, float]:
         """Its parameters with their defaults."""
         signature = inspect.signature(self.function).parameters.values()
-        return {
-            parameter.name: parameter.default
-            for parameter in signature
-            if parameter.kind is parameter.KEYWORD_ONLY
-        }
+        return {item.name: item.default for item in signature if item.kind is item.KEYWORD_ONLY}
 
 
 @dataclass(frozen=True)

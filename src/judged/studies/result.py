@@ -112,9 +112,7 @@ class Study(Result):
     @property
     def stages(self) -> tuple[str, ...]:
         """Every stage that was timed, the total last."""
-        return tuple(
-            sorted(dict.fromkeys(times.stage for times in self.times), key=lambda stage: stage == TOTAL)
-        )
+        return tuple(sorted(dict.fromkeys(row.stage for row in self.times), key=lambda stage: stage == TOTAL))
 
     @property
     def timings(self) -> Timings:

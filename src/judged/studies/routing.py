@@ -67,12 +67,8 @@ def evaluate_routing(
     by_system = dict(whole.systems)
     intervals = {system: _find_intervals(evaluation, level) for system, evaluation in by_system.items()}
     ends = {
-        system: {
-            measure: (interval.low, interval.high)
-            for measure, interval in by_measure.items()
-            if isinstance(interval, Interval)
-        }
-        for system, by_measure in intervals.items()
+        system: {name: (both.low, both.high) for name, both in own.items() if isinstance(both, Interval)}
+        for system, own in intervals.items()
     }
     return RoutingReport(
         subject=decisions.family,

@@ -75,9 +75,8 @@ def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learn
         for record in records
         if record.failure
     ]
-    notes += [
-        Note("stage", "info", f"{system.name}: {note}") for system in answered for note in system.built.notes
-    ]
+    stated = ((system.name, note) for system in answered for note in system.built.notes)
+    notes += [Note("stage", "info", f"{name}: {note}") for name, note in stated]
     study = Study(
         name=str(inputs.spec.name),
         collection=inputs.collection.name,
@@ -133,11 +132,8 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], lea
     )
     times = tuple(_collect_times(answered, spec.repeats))
     comparison = _compare(inputs, answered, scored, times)
-    tuned = [
-        system
-        for system in answered
-        if system.planned.spec.fuse is not None and system.planned.spec.fuse.tune
-    ]
+    specs = {system.name: system.planned.spec for system in answered}
+    tuned = {name: system for name, system in specs.items() if system.fuse is not None and system.fuse.tune}
     notes = scored.notes if comparison is None else comparison.notes
     return replace(
         study,
@@ -145,7 +141,7 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], lea
         comparison=None if comparison is None else replace(comparison, notes=()),
         times=times,
         routing=tuple(_score_decisions(inputs, answered, scored)),
-        tunings={system.name: learning.tune(system.planned.spec) for system in tuned},
+        tunings={name: learning.tune(system) for name, system in tuned.items()},
         notes=tuple(dict.fromkeys((*study.notes, *notes, *_note_changes(answered)))),
         provenance=replace(
             study.provenance,
@@ -268,9 +264,8 @@ def _value_lists(
         spec.measure_names()[0],
         protocol=spec.protocol,
     )
-    return {
-        name: evaluation.scores.by_query(evaluation.measures[0]) for name, evaluation in evaluations.items()
-    }
+    measure = evaluations.measures[0]
+    return {name: evaluation.scores.by_query(measure) for name, evaluation in evaluations.items()}
 
 
 def _collect_skips(inputs: StudyInputs, skipping: Sequence[_Answered]) -> SkipDecisions:

@@ -261,10 +261,7 @@ class Deduplicator:
         return bucket
 
     def _explain(self, keys: Keys, group: int, candidates: list[Candidate]) -> None:
-        ranked = sorted(
-            candidates,
-            key=lambda checked: (checked.group != group, not checked.accepted, -checked.confidence),
-        )
+        ranked = sorted(candidates, key=lambda row: (row.group != group, not row.accepted, -row.confidence))
         new = not any(candidate.accepted for candidate in candidates)
         decision = Decision(keys.result, group, new, keys, tuple(ranked), self.rules.threshold)
         self.decisions.append(decision)

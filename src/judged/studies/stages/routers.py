@@ -107,7 +107,7 @@ class CentroidRouting(RouteSpec, frozen=True, kw_only=True, tag="centroids"):
         training: Mapping[str, str] | None = None,
     ) -> Router:
         """Return the router, with the centroid of every expert."""
-        vectors = find_space(self.type, self.encoder, workshop, space)
+        known = find_space(self.type, self.encoder, workshop, space)
         learned = _collect_examples(training or {}, self.names, workshop)
         examples = {expert.system: expert.examples or learned[expert.system] for expert in self._experts}
         missing = [name for name, texts in examples.items() if not texts]
@@ -117,9 +117,7 @@ class CentroidRouting(RouteSpec, frozen=True, kw_only=True, tag="centroids"):
             )
             raise StageFailed(msg, hint="add `examples:` to the expert, or a training split to the study")
         return _CentroidRouter(
-            vectors,
-            {name: find_centroid(vectors, texts) for name, texts in examples.items() if texts},
-            missing,
+            known, {name: find_centroid(known, texts) for name, texts in examples.items() if texts}, missing
         )
 
 

@@ -155,9 +155,7 @@ class VectorSpace:
     def look_up(self, texts: Sequence[str]) -> None:
         """Read from the cache which of these queries are encoded already."""
         cached = self.cache.find(self._query_key, texts)
-        self._known |= {
-            text: entry for text, entry in cached.items() if entry.vector.shape == (self.dimensions,)
-        }
+        self._known |= {text: hit for text, hit in cached.items() if hit.vector.shape == (self.dimensions,)}
 
     def save(self) -> None:
         """Keep the vectors of the queries that were encoded since, with their times."""

@@ -96,13 +96,8 @@ def _translate_grounding(content: JsonObject, timed: JsonObject) -> Iterator[Jso
 
 def _grounding(content: JsonObject) -> JsonObject:
     metadata = _get(content, "groundingMetadata")
-    return (
-        metadata
-        if metadata.get("webSearchQueries")
-        or metadata.get("web_search_queries")
-        or metadata.get("groundingChunks")
-        else {}
-    )
+    names = ("webSearchQueries", "web_search_queries", "groundingChunks")
+    return metadata if any(metadata.get(name) for name in names) else {}
 
 
 def _usage(content: JsonObject) -> JsonObject | None:

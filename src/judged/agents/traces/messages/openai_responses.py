@@ -227,9 +227,7 @@ def _response_id(value: Json) -> str | None:
 
 def _previous_id(value: Json) -> str | None:
     holders = (value, get_body(value, "request"), get_body(value, "response"))
-    return next(
-        (identifier for item in holders if (identifier := first_text(item, ("previous_response_id",)))), None
-    )
+    return next((name for item in holders if (name := first_text(item, ("previous_response_id",)))), None)
 
 
 def _conversation_name(first: JsonObject, metadata: JsonObject) -> str | None:

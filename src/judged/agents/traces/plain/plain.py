@@ -294,12 +294,10 @@ class _Object:
 
     def texts(self, value: Json, name: str) -> tuple[str, ...]:
         """Return a list of texts, empty if it is missing."""
-        item_list = value.get(name) if isinstance(value, Mapping) else None
-        if item_list is None or (
-            isinstance(item_list, list) and all(isinstance(item, str) for item in item_list)
-        ):
-            return tuple(item_list or ())
-        self.report("", f"its `{name}` are {_describe_type(item_list)}, expected a list of texts")
+        texts = value.get(name) if isinstance(value, Mapping) else None
+        if texts is None or (isinstance(texts, list) and all(isinstance(item, str) for item in texts)):
+            return tuple(texts or ())
+        self.report("", f"its `{name}` are {_describe_type(texts)}, expected a list of texts")
         return ()
 
     def number(self, value: Mapping[str, Json], name: str, where: str) -> float | None:
