@@ -200,9 +200,7 @@ def test_a_user_who_is_not_let_in_is_an_error_in_words(postgres: str, run: Calla
     run("create role guest login password 'right'")
     run("create database plain")
     host = postgres.split(maxsplit=1)[0]
-    with pytest.raises(
-        EngineFailed, match=r"the user is not let in\n.*guest(.|\n)*hint: give user and password"
-    ):
+    with pytest.raises(EngineFailed, match=r"access is denied\n.*guest(.|\n)*hint: give user and password"):
         connect(f"{host} user=guest password=wrong dbname=postgres")
     with pytest.raises(EngineFailed, match="does not exist"):
         connect(f"{host} user=postgres dbname=nowhere")

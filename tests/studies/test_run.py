@@ -281,7 +281,7 @@ def test_untrained_systems_say_so_everywhere() -> None:
 
 
 def test_what_changes_between_passes_is_noted(desk: Path) -> None:
-    """A system that answers otherwise in a later pass is scored by the first, and a note says so."""
+    """A system that returns different results in a later pass is scored by the first, and a note says so."""
     (desk / "unsteady.py").write_text(
         "import itertools\nturns = itertools.count()\ndef find(query):\n    return ['d1', 'd2'] if next(turns) < 6 else ['d2', 'd1']\n"
     )
@@ -289,7 +289,7 @@ def test_what_changes_between_passes_is_noted(desk: Path) -> None:
     found = run_study(study(asked, repeats=2, warmup=0))
 
     assert [note.message for note in found.notes if note.code == "unsteady"] == [
-        "unsteady answered 6 queries otherwise in a later pass; the first pass counts"
+        "unsteady returned different results for 6 queries in a later pass; the first pass is scored"
     ]
 
 

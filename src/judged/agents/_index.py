@@ -10,7 +10,7 @@ MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str, str]]] = {
         "RG": ("judged.agents.measures.gain", "Rate of good gain", "0 or more", "The good gain up to and including an iteration, divided by the number of iterations."),
         "DCG": ("judged.agents.measures.gain", "Discounted cumulative good gain", "0 or more", "The sum of the good gains of the iterations, each times a weight that falls from one to the next."),
         "DRG": ("judged.agents.measures.gain", "Discounted rate of good gain", "0 or more", "The discounted good gain up to and including an iteration, divided by the number of iterations."),
-        "nDCG": ("judged.agents.measures.gain", "Normalised discounted cumulative good gain", "0 to 1", "The share of the discounted good gain that the same results would have brought in the best order."),
+        "nDCG": ("judged.agents.measures.gain", "Normalised discounted cumulative good gain", "0 to 1", "The share of the discounted good gain that the same results would have had in the best order."),
         "MarginalGain": ("judged.agents.measures.gain", "Marginal gain", "0 or more", "The good gain that one iteration adds to what was found before."),
         "Lost": ("judged.agents.measures.gain", "Lost gain", "0 to 1", "The share of the session's good gain that would have been lost, had the agent stopped after an iteration."),
         "AvgGain": ("judged.agents.measures.average_gain", "Average good gain", "0 to 4", "The good gain of one iteration, divided by the number of results that it returned, duplicates among them."),

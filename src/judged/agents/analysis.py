@@ -1,4 +1,4 @@
-"""What only sessions have, as functions of an evaluation: bounds, curves, stopping points, overlaps of systems."""
+"""Analyses that only sessions have, as functions of an evaluation: bounds, curves, stopping points, overlaps."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from judged.stats.intervals import Interval, student_interval
 
 def align_of(evaluation: Evaluation) -> SessionAlignment:
     """Return the alignment of an evaluation of sessions; raise `BadMeasure` if it has none."""
-    found = next(iter(evaluation.alignments.values()), None)
-    if not isinstance(found, SessionAlignment):
+    alignment = next(iter(evaluation.alignments.values()), None)
+    if not isinstance(alignment, SessionAlignment):
         msg = f"{evaluation.system} is not an evaluation of sessions, or was loaded from a file"
         raise BadMeasure(msg, hint="`judged.evaluate_sessions` makes one")
-    return found
+    return alignment
 
 
 def session_keys(evaluation: Evaluation) -> tuple[SessionKey, ...]:
@@ -82,7 +82,7 @@ class CurvePoint:
 
     iteration: int
     running: int
-    """How many sessions have at least this many iterations; the others keep their last value, or are padded."""
+    """Number of sessions with at least this many iterations; the others keep their last value, or are padded."""
     value: float
     interval: Interval | None
     """None where fewer than two sessions have a value, or the value is pooled over them."""
@@ -139,13 +139,13 @@ class Stop:
 
     iteration: int
     running: int
-    """How many sessions went on beyond it."""
+    """Number of sessions that went on beyond it."""
     gain: float
     """The mean good gain up to there."""
     lost: float
     """The mean share of its own good gain that a session would have lost; NaN where none found anything good."""
     losing: int
-    """How many sessions would have lost anything."""
+    """Number of sessions that would have lost anything."""
     searches_saved: float
     """The share of all searches that came later."""
     tokens_saved: float
@@ -185,11 +185,11 @@ def _share(part: Floats, whole: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class IterationCounts:
-    """What the sessions of a system found in one iteration, all of them together."""
+    """Findings of a system's sessions in one iteration, all of them together."""
 
     iteration: int
     running: int
-    """How many sessions have this iteration."""
+    """Number of sessions that have this iteration."""
     searches: int
     results: int
     good: int
@@ -223,7 +223,7 @@ def count_by_iteration(evaluation: Evaluation, *, good: int = 2) -> tuple[Iterat
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one session gained, and what it spent."""
+    """Gain and cost of one session."""
 
     session: str
     task: str
@@ -279,14 +279,14 @@ class Alone:
 
 def overlaps(evaluation: Evaluation, *, good: int = 2) -> tuple[Overlap, ...]:
     """Return, for each pair of systems, the good results that they found on the same tasks."""
-    found = _find_good(evaluation, good)
-    return tuple(_overlap(first, second, found) for first, second in combinations(found, 2))
+    results = _find_good(evaluation, good)
+    return tuple(_overlap(first, second, results) for first, second in combinations(results, 2))
 
 
 def alone(evaluation: Evaluation, *, good: int = 2) -> tuple[Alone, ...]:
     """Return, for each system, what it alone found and what it missed of what the others found."""
-    found = _find_good(evaluation, good)
-    return tuple(_alone(system, found) for system in found)
+    results = _find_good(evaluation, good)
+    return tuple(_alone(system, results) for system in results)
 
 
 def _find_good(evaluation: Evaluation, good: int) -> dict[str, dict[str, set[int]]]:
@@ -304,8 +304,9 @@ def _find_good(evaluation: Evaluation, good: int) -> dict[str, dict[str, set[int
     }
 
 
-def _overlap(first: str, second: str, found: dict[str, dict[str, set[int]]]) -> Overlap:
-    shared = [(found[first][task], found[second][task]) for task in found[first] if task in found[second]]
+def _overlap(first: str, second: str, found_by: dict[str, dict[str, set[int]]]) -> Overlap:
+    own, others = found_by[first], found_by[second]
+    shared = [(results, others[task]) for task, results in own.items() if task in others]
     return Overlap(
         first,
         second,
@@ -316,8 +317,8 @@ def _overlap(first: str, second: str, found: dict[str, dict[str, set[int]]]) -> 
     )
 
 
-def _alone(system: str, found: dict[str, dict[str, set[int]]]) -> Alone:
-    own, others = found[system], [tasks for name, tasks in found.items() if name != system]
+def _alone(system: str, found_by: dict[str, dict[str, set[int]]]) -> Alone:
+    own, others = found_by[system], [tasks for name, tasks in found_by.items() if name != system]
     elsewhere = {
         task: cast("set[int]", set()).union(*(other.get(task, set()) for other in others)) for task in own
     }
@@ -371,8 +372,8 @@ def attempts(evaluation: Evaluation, *, good: int = 2) -> Attempts:
 
 def corrected(evaluation: Evaluation) -> Corrected:
     """Return CG and SRE of each system corrected by human grades, for an evaluation with `human`."""
-    found = align_of(evaluation).corrected
-    if found is None:
+    corrections = align_of(evaluation).corrected
+    if corrections is None:
         msg = "there are no human grades to correct labels by"
         raise BadProtocol(msg, hint="evaluate with `human=`, a sample drawn by `judged label --sample`")
-    return found
+    return corrections

@@ -91,7 +91,7 @@ def _summarise(system: str, tasks: Mapping[str, Sequence[tuple[float, bool]]]) -
         spread=fmean(spreads) if spreads else nan,
         found=tuple(
             fmean(
-                found_within(len(sessions), sum(found for _, found in sessions), k)
+                found_within(len(sessions), sum(succeeded for _, succeeded in sessions), k)
                 for sessions in tasks.values()
             )
             for k in range(1, min(counts) + 1)

@@ -32,14 +32,14 @@ _ARRAYS = (
 
 @dataclass(frozen=True, slots=True)
 class SessionKey:
-    """What identifies a session."""
+    """Identity of a session."""
 
     conversation: str
     system: str
     task: str
     task_from: TaskSource = "id"
     asked: str | None = None
-    """What the user wrote, in this turn and those before."""
+    """The user's messages, in this turn and earlier ones."""
     names: tuple[str, ...] = ()
     """The names under which its results may be labelled."""
 
@@ -135,7 +135,7 @@ class SessionCounts:
 
 
 class SessionState(Struct):
-    """What a builder holds, as it is sent from one process to another."""
+    """Contents of a builder, as sent from one process to another."""
 
     keys: list[SessionKey]
     places: list[str]
@@ -326,8 +326,8 @@ class SessionViewBuilder:
         if self.protocol.conflict != "error":
             return self.protocol.resolve_conflict(known, gain)
         name = result.title or result.url or result.id or result.domain_id or "a result"
-        where, what = f"session `{session.conversation}`", f"`{name}` is labelled {known} and later {gain}"
-        fault = Problem.error("conflicting-labels", where, what)
+        where, message = f"session `{session.conversation}`", f"`{name}` is labelled {known} and later {gain}"
+        fault = Problem.error("conflicting-labels", where, message)
         hint = "`first`, `max` or `last` says which label counts"
         raise BadInput(session.place or session.conversation, [fault], hint=hint)
 

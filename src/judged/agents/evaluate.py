@@ -22,7 +22,7 @@ class Conventions(TypedDict, total=False):
     """Conventions of the protocol that may be given one by one."""
 
     unit: Unit | None
-    """What is the same result; `rules` says it in detail."""
+    """Unit of deduplication: what counts as the same result; `rules` says it in detail."""
     rules: Rules | None
     conflict: Conflict | None
     unlabelled: Unlabelled | None

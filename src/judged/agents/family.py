@@ -53,7 +53,7 @@ UNION = "union"
 
 @dataclass(frozen=True, slots=True)
 class SessionTotals:
-    """What was counted over all sessions."""
+    """Counts over all sessions."""
 
     sessions: int
     iterations: int = 0
@@ -122,13 +122,13 @@ class SessionTotals:
 
         found += self._notes_on_labels()
         without = "0 in every mean but that of SRR, which leaves them out"
-        for code, count, what in (
+        for code, count, fate in (
             ("no-search", self.no_search, "never searched"),
             ("no-results", self.no_results, "found nothing"),
         ):
             if count:
-                message = f"{counted(count, 'session')} {what}: {without}"
-                add(code, f"sessions that {what} ({without})", f"{count:,}", message, warning=True)
+                message = f"{counted(count, 'session')} {fate}: {without}"
+                add(code, f"sessions that {fate} ({without})", f"{count:,}", message, warning=True)
         if self.conflicts:
             results, outcome = counted(self.conflicts, "result"), protocol.outcome("conflict")
             fact, message = (
@@ -155,7 +155,7 @@ class SessionTotals:
         return (*found, *self.notes_on_inputs())
 
     def _notes_on_labels(self) -> Iterator[Note]:
-        """Yield notes on results without a gain, and on gains that are none."""
+        """Yield notes on results without a gain, and on gains that cannot be used."""
         if self.unique and not self.labelled and self.labels:
             message = f"no result has a gain: none of the {counted(self.labels, 'label')} matches a result; are `task` and `id`, `url` or `title` those of the trace?"
             yield Note("no-labels", "warning", message)
@@ -192,29 +192,29 @@ class SessionAlignment(Alignment):
     protocol: SessionProtocol
     counts: SessionTotals
     keys: tuple[SessionKey, ...] = ()
-    """What identifies each session."""
+    """Identity of each session."""
     per_session: SessionCounts | None = None
     pools: Mapping[str, Pool] = field(default_factory=dict)
     """For each task, what all systems found together, where that was the reference."""
     decisions: tuple[DedupDecision, ...] = ()
     """Why each result is new or a duplicate, where that was asked for."""
     search_log: SearchLog | None = field(default=None, metadata={"saved": False})
-    """What each search repeated, where that was asked for."""
+    """Repeats of each search, if requested."""
     corrected: Corrected | None = field(default=None, metadata={"saved": False})
     """CG and SRE corrected by human grades, where there are some."""
     searches: tuple[SearchRecord, ...] = ()
     """Every search, where decisions were asked for."""
     questions: tuple[str | None, ...] = ()
-    """What the user asked in each session, where decisions were asked for."""
+    """Question of each session, if decisions were requested."""
     uses: tuple[UseRecord, ...] = ()
-    """What sessions opened and cited, where the trace has it."""
+    """Results that sessions opened and cited, if the trace records them."""
 
     def systems(self) -> dict[str, Ints]:
         """Return the sessions of each system, in the order in which they first occur."""
-        found: dict[str, list[int]] = {}
+        numbers: dict[str, list[int]] = {}
         for number, key in enumerate(self.keys):
-            found.setdefault(key.system, []).append(number)
-        return {system: np.array(sessions, dtype=np.int64) for system, sessions in found.items()}
+            numbers.setdefault(key.system, []).append(number)
+        return {system: np.array(sessions, dtype=np.int64) for system, sessions in numbers.items()}
 
     def select(self, units: Ints) -> SessionAlignment:
         """Return the alignment of some sessions only."""
@@ -233,12 +233,12 @@ class SessionAlignment(Alignment):
 
 
 class SessionOptions(TypedDict, total=False):
-    """How traces are read, and what is kept of them for later questions."""
+    """Options for reading traces, and for the details kept for later questions."""
 
     format: str | None
     """The trace format; detected by default."""
     tools: Tools | str | Path | None
-    """Which tools search, and where their results are."""
+    """The tools that search, and the location of their results."""
     lenient: bool
     """Whether malformed parts are left out and counted."""
     conversations: Iterable[str]
@@ -429,9 +429,9 @@ def _raise_unlabelled(keys: Sequence[SessionKey], view: SessionView) -> None:
         start, end = view.cut[view.offset[number]], view.cut[view.offset[number + 1]]
         count, total = int(missing[start:end].sum()), int(end - start)
         if count:
-            what = f"{count:,} of {total:,} unique results have no gain"
+            message = f"{count:,} of {total:,} unique results have no gain"
             where = f"session `{key.conversation}` of `{key.system}`"
-            faults.append(Problem.error("result-without-gain", where, what))
+            faults.append(Problem.error("result-without-gain", where, message))
     hint = "give them with `labels`, or let them count 0 with `unlabelled` as `zero`"
     raise BadInput("the sessions", faults, hint=hint)
 

@@ -204,7 +204,7 @@ Iteration: TypeAlias = int | Literal["last"]
 Worth: TypeAlias = Literal["graded", "binary"]
 """A good result is worth its gain, or 1."""
 Discount: TypeAlias = Literal["log2", "zipf", "none"] | float
-"""How the weight of iterations falls: 1 / log₂(i + 1), 1 / i, not at all, or p^(i − 1) for a number p."""
+"""Discount of iterations: 1 / log₂(i + 1), 1 / i, none, or p^(i − 1) for a number p."""
 Beyond: TypeAlias = Literal["hold", "pad"]
 """Past its last iteration a session keeps its value, or goes on as if with iterations that found nothing."""
 

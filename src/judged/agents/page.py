@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from judged.report.entry import Entry
 
 ALWAYS = ("CG@last", "SRE@last")
-"""Measures whose curves are drawn whatever was asked for, if results have gains."""
+"""Measures whose curves are always drawn, if results have gains."""
 MOST_ITERATIONS = 60
 """Later iterations are not drawn."""
 MOST_SESSIONS = 200
@@ -58,7 +58,7 @@ def make_data(entry: Entry) -> PageData:
         "sessions": [len(system.scores.queries) for system in systems.values()],
         "labelled": labelled,
         "good": report.good,
-        "curves": [_pack_curve(found) for found in _trace(evaluation, labelled=labelled)],
+        "curves": [_pack_curve(drawn) for drawn in _trace(evaluation, labelled=labelled)],
         "counts": {
             name: [asdict(row) for row in count_by_iteration(system, good=report.good)[:MOST_ITERATIONS]]
             for name, system in systems.items()
@@ -98,10 +98,10 @@ def _trace(evaluation: Evaluation, *, labelled: bool) -> list[Curve]:
     ]
 
 
-def _pack_curve(found: Curve) -> Json:
+def _pack_curve(drawn: Curve) -> Json:
     return {
-        "system": found.system,
-        "measure": found.measure,
+        "system": drawn.system,
+        "measure": drawn.measure,
         "points": [
             [
                 point.iteration,
@@ -109,14 +109,14 @@ def _pack_curve(found: Curve) -> Json:
                 point.value,
                 *((None, None) if point.interval is None else (point.interval.low, point.interval.high)),
             ]
-            for point in found.points[:MOST_ITERATIONS]
+            for point in drawn.points[:MOST_ITERATIONS]
         ],
     }
 
 
 def _summarise_costs(evaluation: Evaluation, good: int) -> Json:
     """Return, for tokens and seconds, the mean gain and cost of each system, and which are Pareto-optimal."""
-    found: dict[str, Json] = {}
+    costs: dict[str, Json] = {}
     for unit in ("tokens", "seconds"):
         means: dict[str, list[float]] = {}
         for name, system in evaluation.systems.items():
@@ -128,11 +128,11 @@ def _summarise_costs(evaluation: Evaluation, good: int) -> Json:
                 means[name] = [gain, -sum(getattr(cost, unit) for cost in known) / len(known)]
         if means and any(cost for _, cost in means.values()):
             optimal = find_pareto_optimal(means)
-            found[unit] = [
+            costs[unit] = [
                 {"system": name, "gain": gain, "cost": -cost, "pareto_optimal": name in optimal}
                 for name, (gain, cost) in means.items()
             ]
-    return found
+    return costs
 
 
 def _pack_costs(evaluation: Evaluation, good: int) -> Json:
@@ -148,12 +148,12 @@ def _pack_costs(evaluation: Evaluation, good: int) -> Json:
 
 def _pack_redundancy(evaluation: Evaluation) -> Json:
     """Return, for each system, the number of duplicates, and the number and share of each source."""
-    found = {}
+    by_system = {}
     for name, counts in count_redundancy(evaluation).items():
         total = sum(counts.values())
         shares = {source: count / total if total else None for source, count in counts.items()}
-        found[name] = {"all": total, "counts": counts, "shares": shares}
-    return {"words": SOURCES, "systems": found}
+        by_system[name] = {"all": total, "counts": counts, "shares": shares}
+    return {"words": SOURCES, "systems": by_system}
 
 
 def _pack_timeline(line: Timeline) -> Json:

@@ -1,4 +1,4 @@
-"""How systems of sessions are compared: on the tasks that they share, with the mean of a system's sessions on each."""
+"""Comparison of systems of sessions: on the tasks that they share, with the mean of a system's sessions on each."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from judged.agents.traces import TurnChoice
 from judged.protocol import BaseProtocol, convention
 
 Conflict = Literal["first", "max", "last", "error"]
-"""Which gain counts for a result that was labelled differently at different times; or that is an error."""
+"""Rule for the gain of a result that was labelled differently at different times; or that is an error."""
 Unlabelled = Literal["zero", "error"]
-"""What a result without a label counts: 0, or it is an error."""
+"""Value of a result without a label: 0, or it is an error."""
 DEFAULT_MEASURES = ("CG@last", "DCG@last", "RG@last", "SRE@last", "SRR@last", "N")
 """Default measures of sessions: gains, and rates only together with them and the number of iterations."""
 WITHOUT_GAINS = ("R@last", "UR@last", "Dup@last", "SRR@last", "N")
@@ -21,7 +21,7 @@ WITHOUT_GAINS = ("R@last", "UR@last", "Dup@last", "SRR@last", "N")
 
 @dataclass(frozen=True, slots=True)
 class SessionProtocol(BaseProtocol):
-    """How sessions are read as gains; `rules` says which results are the same thing."""
+    """Conventions by which sessions become gains; `rules` says which results are the same thing."""
 
     family: ClassVar[str] = "session"
 

@@ -1,4 +1,4 @@
-"""Where redundancy comes from: repeats within and across iterations, by tool, by document, by query."""
+"""Sources of redundancy: repeats within and across iterations, by tool, by document, by query."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ class SearchLog:
             if cluster == len(self._first):
                 self._first.append((iteration, _name(result)))
                 continue
-            found, name = self._first[cluster]
-            within += found == iteration
-            across += found != iteration
+            first, name = self._first[cluster]
+            within += first == iteration
+            across += first != iteration
             self.repeats.setdefault(session, Counter())[name] += 1
         tool, asked = search.tool or "search", self._queries.classify(search.query)
         self.records.append(
@@ -101,7 +101,7 @@ def _name(result: Hit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Redundancy:
-    """What the searches of each system repeated."""
+    """Repeats in the searches of each system."""
 
     records: Mapping[str, tuple[RepeatRecord, ...]]
     repeats: Mapping[str, tuple[tuple[str, int, int], ...]]
@@ -124,17 +124,17 @@ class Redundancy:
                 yield {"system": system, "session": self.names[record.session], **_describe(record)}
 
     def timelines(self) -> Iterator[Table]:
-        """Yield, for each session, a row for each search: what it asked again, and what it brought again."""
+        """Yield, for each session, a row for each search: the query and the results that it repeated."""
         for system, records in self.records.items():
-            for session, found in groupby(records, key=attrgetter("session")):
-                rows = [_describe(record) for record in found]
+            for session, group in groupby(records, key=attrgetter("session")):
+                rows = [_describe(record) for record in group]
                 title = f"{self.names[session]} of {system}: what each search repeated"
                 yield Table(tuple(rows[0]), tuple(tuple(row.values()) for row in rows), title=title)
 
     def documents(self) -> Iterator[dict[str, Value]]:
         """Yield a row for each of the documents that came again most often."""
-        for system, found in self.repeats.items():
-            for name, times, sessions in found:
+        for system, repeats in self.repeats.items():
+            for name, times, sessions in repeats:
                 yield {"system": system, "document": name, "times again": times, "sessions": sessions}
 
     def tables(self) -> Iterator[Table]:
@@ -170,7 +170,7 @@ def _describe(record: RepeatRecord) -> dict[str, Value]:
 
 
 def _count(records: Sequence[RepeatRecord]) -> dict[str, Value]:
-    """Return the counts of searches; one that brought nothing new may have returned nothing at all."""
+    """Return the counts of searches; one that returned nothing new may have returned nothing at all."""
     asked = Counter(record.query for record in records)
     return {
         "searches": len(records),
@@ -200,5 +200,5 @@ def explain_redundancy(
             spread.update(log.repeats.get(session, {}).keys())
         repeats[system] = tuple((name, count, spread[name]) for name, count in times.most_common(MOST))
     return Redundancy(
-        {system: tuple(found) for system, found in records.items() if found}, repeats, tuple(names)
+        {system: tuple(rows) for system, rows in records.items() if rows}, repeats, tuple(names)
     )

@@ -36,29 +36,29 @@ class Pool:
         numbers = []
         seen = Deduplicator(protocol.rules)
         for result in results:
-            thing = seen.place(result.result, result.scope)
-            numbers.append(thing)
-            if thing == len(gains):
+            cluster = seen.place(result.result, result.scope)
+            numbers.append(cluster)
+            if cluster == len(gains):
                 gains.append(result.gain)
             else:
-                gains[thing] = protocol.resolve_conflict(gains[thing], result.gain)
+                gains[cluster] = protocol.resolve_conflict(gains[cluster], result.gain)
         return cls(tuple(gains), tuple(numbers), tuple(result.session for result in results), results)
 
     def found_by(self, sessions: frozenset[int], good: int) -> set[int]:
         """Return the good results that some of the given sessions found."""
         return {
-            thing
-            for session, thing in zip(self.sessions, self.numbers, strict=True)
-            if session in sessions and self.gains[thing] >= good
+            cluster
+            for session, cluster in zip(self.sessions, self.numbers, strict=True)
+            if session in sessions and self.gains[cluster] >= good
         }
 
 
 def make_pools(builder: SessionViewBuilder) -> dict[str, Pool]:
     """Return, for each task, what its sessions found together."""
-    found: dict[str, list[NewResult]] = {key.task: [] for key in builder.keys}
+    by_task: dict[str, list[NewResult]] = {key.task: [] for key in builder.keys}
     for result in builder.new_results:
-        found[builder.keys[result.session].task].append(result)
-    return {task: Pool.of(results, builder.protocol) for task, results in found.items()}
+        by_task[builder.keys[result.session].task].append(result)
+    return {task: Pool.of(results, builder.protocol) for task, results in by_task.items()}
 
 
 def make_union_reference(

@@ -1,4 +1,4 @@
-"""What is reported about sessions: means with bounds, every session, curves, stopping points, overlaps, comparisons."""
+"""Results about sessions: means with bounds, every session, curves, stopping points, overlaps, comparisons."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ MOST = 30
 
 
 Section: TypeAlias = Redundancy | StoppingRules | Attempts | Corrected | Use
-"""A part of the report that brings its own data (`rows`) and tables."""
+"""A part of the report with its own data (`rows`) and tables."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +80,7 @@ class SessionReport(Result):
     comparison: Comparison | None = None
     gates: tuple[GateReport, ...] = ()
     sections: Mapping[str, Section] = field(default_factory=dict)
-    """What else was asked for, by the name of its data: redundancy, use, stopping rules, attempts, corrections."""
+    """Further requested parts, by the name of their data: redundancy, use, stopping rules, attempts, corrections."""
     explained: bool = True
     """Whether to show the decisions on duplicates, if the evaluation has them."""
     good: int = 2
@@ -91,17 +91,17 @@ class SessionReport(Result):
         """The notes on every system, on the inputs, and on the comparison."""
         systems = self.evaluation.systems
         several = len(systems) > 1
-        found: list[Note] = []
+        notes: list[Note] = []
         for name, system in systems.items():
             own = [*system.notes, *_note_undefined(system)]
-            found += [replace(note, subject=name) for note in own] if several else own
+            notes += [replace(note, subject=name) for note in own] if several else own
         if several:
-            found += session_totals(self.evaluation).notes_on_inputs()
+            notes += session_totals(self.evaluation).notes_on_inputs()
         if self.comparison is not None:
-            found.append(Note("method", "info", f"compared by {self.comparison.method}"))
-            known = {note.code for note in found}
-            found += [note for note in self.comparison.notes if note.code not in known]
-        return tuple(found)
+            notes.append(Note("method", "info", f"compared by {self.comparison.method}"))
+            known = {note.code for note in notes}
+            notes += [note for note in self.comparison.notes if note.code not in known]
+        return tuple(notes)
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return the data, the most particular table that was asked for first."""
@@ -244,7 +244,7 @@ def _decision_tables(evaluation: Evaluation) -> Iterator[Table]:
     by_session: dict[int, list[DedupDecision]] = {}
     for decision in decisions(evaluation):
         by_session.setdefault(decision.session, []).append(decision)
-    for session, found in by_session.items():
+    for session, group in by_session.items():
         key = session_keys(evaluation)[session]
         rows = tuple(
             (
@@ -255,7 +255,7 @@ def _decision_tables(evaluation: Evaluation) -> Iterator[Table]:
                 row.gain,
                 str(row.decision).partition(" is ")[2],
             )
-            for row in found
+            for row in group
         )
         title = f"{key.conversation} of {key.system}: why results are new or duplicates"
         yield Table(("iteration", "result", "query", "is", "gain", "decision"), rows, title=title)

@@ -38,7 +38,7 @@ class _Fault(Struct):
 
 
 class _SessionPart(Struct):
-    """What a task returns: the sessions of its partition, or what is wrong with them."""
+    """Result of a task: the sessions of its partition, or the problems found in them."""
 
     state: SessionState | None = None
     faults: list[_Fault] = []
@@ -47,7 +47,7 @@ class _SessionPart(Struct):
 
 @dataclass(frozen=True)
 class SessionJob:
-    """What all tasks know."""
+    """Settings shared by all tasks."""
 
     protocol: SessionProtocol
     labels: Labels | None
@@ -82,7 +82,7 @@ def reduce_sessions(frame: Any, name: str | None, job: SessionJob) -> Iterator[S
 
 @dataclass(frozen=True, eq=False)
 class _Shared:
-    """What all tasks know, once in each Python process of an executor."""
+    """Settings shared by all tasks, once in each Python process of an executor."""
 
     job: SessionJob
 
@@ -108,7 +108,7 @@ def _reduce_rows(shared: _Shared, name: str | None, batches: Iterator[pa.RecordB
                 if not job.conversations or session.conversation in job.conversations:
                     _add(builder, session)
             except BadInput as error:
-                faults += [_Fault(each.code, str(each.place), each.message) for each in error.problems]
+                faults += [_Fault(item.code, str(item.place), item.message) for item in error.problems]
                 hint = hint or error.hint
     return _SessionPart(faults=faults[:SHOWN], hint=hint) if faults else _SessionPart(builder.state())
 

@@ -16,7 +16,7 @@ from judged.kernels.segments import divide
 from judged.stats.intervals import Interval, student_interval
 
 BUDGETS = ("searches", "tokens", "seconds")
-"""What a budget may limit."""
+"""Quantities that a budget may limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Stopping:
     system: str
     rule: str
     stopped: int
-    """How many sessions it would have ended early."""
+    """Number of sessions it would have ended early."""
     gain: Interval | float
     """The mean good gain up to there."""
     lost: Interval | float
@@ -89,7 +89,7 @@ def apply_rules(
     good: int = 2,
     level: float = 0.95,
 ) -> StoppingRules:
-    """Return the effect of stopping after one or two iterations that brought nothing new, or nothing good, and of budgets.
+    """Return the effect of stopping after one or two iterations that returned nothing new, or nothing good, and of budgets.
 
     A budget stops after the iteration that reaches it. Whether a result is good, an agent may not know: those rules
     are what the best judge of results would allow.
@@ -99,8 +99,8 @@ def apply_rules(
         good_new = good_results(view, good)
         rules: list[tuple[str, Ints]] = [
             (f"after {count} {word}", _stop_after(view, marks == 0, count))
-            for what, marks in (("new", view.new), ("good", good_new))
-            for count, word in ((1, f"iteration with nothing {what}"), (2, f"iterations with nothing {what}"))
+            for kind, marks in (("new", view.new), ("good", good_new))
+            for count, word in ((1, f"iteration with nothing {kind}"), (2, f"iterations with nothing {kind}"))
         ]
         rules += [(f"at {amount:g} {name}", _stop_at(view, name, amount)) for name, amount in budgets]
         effects += [_measure(system, rule, view, ends, good, level) for rule, ends in rules]

@@ -11,7 +11,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 TaskSource: TypeAlias = Literal["id", "question", "conversation", "position"]
-"""What names a task: its id, the user's question, the conversation's id, or only its place in a file."""
+"""Source of a task's name: its id, the user's question, the conversation's id, or only its place in a file."""
 
 
 class Hit(Struct, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
@@ -62,13 +62,13 @@ class Session(Struct, kw_only=True):
     conversation: str
     system: str = "system"
     task: str
-    """What the agent had to do; sessions of several systems are compared on the same task."""
+    """The agent's task; sessions of several systems are compared on the same task."""
     question: str | None = None
-    """What the user wrote in this turn."""
+    """The user's message in this turn."""
     earlier: tuple[str, ...] = ()
-    """What the user wrote in the turns before."""
+    """The user's messages in earlier turns."""
     task_from: TaskSource = "id"
-    """What names the task; a place in a file is never another system's task."""
+    """Source of the task's name; a place in a file never matches another system's task."""
     unnamed: bool = False
     """Whether the conversation has no id, only its place in a file."""
     iterations: tuple[Iteration, ...] = ()
@@ -81,7 +81,7 @@ class Session(Struct, kw_only=True):
     steps: int = 0
     """Number of the agent's steps in this turn, including those that did not search."""
     place: str = ""
-    """Where it was read, for messages: the file, and the line where lines are sessions."""
+    """Location for messages: the file, and the line where lines are sessions."""
 
     def results(self) -> Iterator[tuple[Hit, str | None]]:
         """Yield every result in the order in which the agent received it, with the tool that its id is scoped to."""
@@ -134,7 +134,7 @@ class Sessions:
     """The columns of `Session`, nested as it is."""
     name: str = "sessions"
     notes: tuple[str, ...] = ()
-    """What a user should know about how they were read."""
+    """Notes for users on how the sessions were read."""
 
     @classmethod
     def from_sessions(

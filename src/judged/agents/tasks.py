@@ -1,4 +1,4 @@
-"""Which sessions of several systems are about the same task: by its id, else by what the user asked, never by position."""
+"""Tasks that several systems share: matched by id, else by the user's question, never by position."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _names_by_question(keys: Iterable[SessionKey]) -> dict[str, str]:
             ids[normalise(key.asked)].add(key.task)
         elif key.task_from == "question":
             written.setdefault(normalise(key.task), key.task)
-    return written | {question: min(found) for question, found in ids.items() if len(found) == 1}
+    return written | {question: min(names) for question, names in ids.items() if len(names) == 1}
 
 
 def _rename(key: SessionKey, names: Mapping[str, str], *, several: bool) -> SessionKey:
@@ -74,9 +74,9 @@ def _check_questions(keys: Iterable[SessionKey], problems: TraceProblems, *, len
 def _differing(asked: Mapping[str, str]) -> list[str]:
     """Return two questions that differ, each with its system; none if all are the same or parts of each other."""
     (system, question), *others = asked.items()
-    one = normalise(question)
+    first = normalise(question)
     for name, text in others:
         other = normalise(text)
-        if one not in other and other not in one:
+        if first not in other and other not in first:
             return [f"`{text[:SHOWN]}` in {name}" for name, text in ((system, question), (name, text))]
     return []

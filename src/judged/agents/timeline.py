@@ -24,7 +24,7 @@ SOURCES = {
     "parallel": "another query of the same iteration",
     "later": "another query of a later iteration",
 }
-"""Where a duplicate comes from, the first that holds."""
+"""Sources of a duplicate; the first that holds counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Shown:
     first: int
     """The iteration that it was first found in."""
     source: str | None
-    """Where a duplicate comes from: a key of `SOURCES`."""
+    """Source of a duplicate: a key of `SOURCES`."""
     why: str
     opened: bool = False
     """Whether the agent opened it, or a duplicate of it."""
@@ -54,7 +54,7 @@ class TimelineSearch:
     tool: str | None
     results: tuple[Shown, ...]
     asked: str = "new"
-    """Whether the query repeats an earlier one: `new`, `near`, `repeated`, or `unknown` without a query."""
+    """Novelty of the query: `new`, `near`, `repeated`, or `unknown` without a query."""
 
     @property
     def new(self) -> int:
@@ -88,7 +88,7 @@ def make_timelines(evaluation: Evaluation) -> Iterator[Timeline]:
     for number, record in enumerate(alignment.searches):
         searches.setdefault(record.session, []).append((number, record))
     by_search = {
-        number: list(found) for number, found in groupby(alignment.decisions, key=attrgetter("search"))
+        number: list(group) for number, group in groupby(alignment.decisions, key=attrgetter("search"))
     }
     uses = {record.session: record for record in alignment.uses}
     for session, key in enumerate(alignment.keys):
@@ -99,11 +99,11 @@ def make_timelines(evaluation: Evaluation) -> Iterator[Timeline]:
 
 def count_redundancy(evaluation: Evaluation) -> dict[str, dict[str, int]]:
     """Return, for each system, how many duplicates come from each of `SOURCES`."""
-    found: dict[str, Counter[str]] = {name: Counter() for name in evaluation.systems}
+    by_system: dict[str, Counter[str]] = {name: Counter() for name in evaluation.systems}
     for timeline in make_timelines(evaluation):
         for search in timeline.searches:
-            found[timeline.key.system].update(shown.source for shown in search.results if shown.source)
-    return {name: {source: counts[source] for source in SOURCES} for name, counts in found.items()}
+            by_system[timeline.key.system].update(shown.source for shown in search.results if shown.source)
+    return {name: {source: counts[source] for source in SOURCES} for name, counts in by_system.items()}
 
 
 def _check_explained(evaluation: Evaluation) -> SessionAlignment:
@@ -125,7 +125,7 @@ def _replay(
     base = int(view.cut[view.offset[use.session]])
     queries = QueryLog()
     seen: dict[int, list[SearchRecord]] = {}
-    found = []
+    replayed = []
     for number, record in searches:
         shown = []
         for decision in by_search.get(number, []):
@@ -146,8 +146,8 @@ def _replay(
             )
             earlier.append(record)
         asked = queries.classify(record.query)
-        found.append(TimelineSearch(record.iteration, record.query, record.tool, tuple(shown), asked))
-    return tuple(found)
+        replayed.append(TimelineSearch(record.iteration, record.query, record.tool, tuple(shown), asked))
+    return tuple(replayed)
 
 
 def _find_source(search: SearchRecord, earlier: list[SearchRecord]) -> str:

@@ -1,4 +1,4 @@
-"""What agents did with what they retrieved: the results that they opened, and those that their answers cite."""
+"""Use of retrieved results: those that agents opened, and those that their answers cite."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from judged.errors import BadSample
 
 @dataclass(frozen=True, slots=True)
 class UseRecord:
-    """What one session opened and cited: the numbers of its distinct results, and how many others."""
+    """Results that one session opened and cited: the numbers of its distinct results, and how many others."""
 
     session: int
     opened: frozenset[int]
@@ -78,7 +78,7 @@ class UseWatch:
 
 @dataclass(frozen=True, slots=True)
 class SystemUse:
-    """What the sessions of one system opened and cited."""
+    """Results that the sessions of one system opened and cited."""
 
     system: str
     retrieved: int
@@ -96,7 +96,7 @@ class SystemUse:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What each system opened and cited of what it retrieved."""
+    """Retrieved results that each system opened and cited."""
 
     systems: tuple[SystemUse, ...]
 

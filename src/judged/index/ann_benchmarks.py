@@ -29,7 +29,7 @@ from judged.problem import Problem
 from judged.store.hashing import hash_file
 
 METRICS = {"l2": "euclidean", "cosine": "angular", "hamming": "hamming", "ip": "dot"}
-"""What ann-benchmarks calls a metric."""
+"""Names of the metrics in ann-benchmarks."""
 
 
 def import_results(folder: Path, dataset: Dataset, *, k: int) -> IndexBenchmark:

@@ -196,7 +196,7 @@ def _find_notes(dataset: Dataset, workload: Workload, points: Sequence[Point]) -
     yield Note("threads", "info", message)
     if dataset.metric == "cosine":
         yield Note(
-            "normalised", "info", "vectors and queries were brought to length 1 before any engine saw them"
+            "normalised", "info", "vectors and queries were scaled to length 1 before any engine saw them"
         )
     for code, severity, words in _NOTES:
         for point in points:
@@ -208,10 +208,10 @@ def _find_notes(dataset: Dataset, workload: Workload, points: Sequence[Point]) -
 
 
 def _say_failed(point: Point) -> str:
-    one = point.measured
-    if not one.failed:
+    data = point.measured
+    if not data.failed:
         return ""
-    return f"{one.failed:,} of {one.queries:,} queries failed and count as recall 0 ({one.error})"
+    return f"{data.failed:,} of {data.queries:,} queries failed and count as recall 0 ({data.error})"
 
 
 def _say_busy(point: Point) -> str:
@@ -247,4 +247,4 @@ _NOTES: tuple[tuple[str, Severity, Callable[[Point], str]], ...] = (
     ("unverified", "info", _say_unverified),
     ("skipped", "info", _say_skipped),
 )
-"""What is said of points: code, severity, and the words, empty where there is nothing to say."""
+"""Notes on points: code, severity, and the message, empty if there is nothing to say."""

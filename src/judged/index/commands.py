@@ -107,7 +107,7 @@ neighbours_option = partial(option, "-k N", "Neighbours of a query.", section=WH
 
 @dataclass(frozen=True, kw_only=True)
 class IndexOptions:
-    """Which engines are measured, with which settings."""
+    """Options for the engines and their settings."""
 
     engines: tuple[str, ...] = option(
         "--engine NAME",
@@ -148,7 +148,7 @@ class IndexOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadOptions:
-    """What is asked of every engine."""
+    """Options for the load on every engine."""
 
     k: int = neighbours_option()
     filters: tuple[str, ...] = option(
@@ -198,7 +198,7 @@ class WorkloadOptions:
         default=100,
     )
     retries: int = option(
-        "--retries N", "Attempts after a failed one.", type=click.IntRange(min=0), default=0
+        "--retries N", "Maximum number of retries of a failed query.", type=click.IntRange(min=0), default=0
     )
     threads: int = option("--threads N", "Threads of the engine and of BLAS.", type=COUNT, default=1)
 
@@ -269,7 +269,7 @@ def command(
 
 @click.command("engines", cls=Command)
 def engines_command() -> None:
-    """List the engines, whether they are installed, the extra that brings each, and their settings."""
+    """List the engines, whether they are installed, the extra that installs each, and their settings."""
     from judged.blocks import Display, Table
     from judged.index.engine import list_engines
     from judged.report.text import render_blocks
@@ -278,8 +278,8 @@ def engines_command() -> None:
     for engine in list_engines():
         missing = engine.missing_packages()
         settings = ", ".join(
-            f"{name}={one.default}"
-            for name, one in {**engine.build_settings, **engine.query_settings}.items()
+            f"{name}={setting.default}"
+            for name, setting in {**engine.build_settings, **engine.query_settings}.items()
         )
         state = f"pip install 'judged[{engine.extra}]'" if missing else f"installed, {engine.version()}"
         can = engine.capabilities
@@ -303,10 +303,10 @@ def engines_command() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DiffOptions:
-    """Which changes count as none."""
+    """Tolerances below which a change does not count."""
 
-    recall: str = option("--recall DELTA", "The loss of recall that is still the same.", default="-0.01")
-    latency: str = option("--latency DELTA", "The growth of latency that is still the same.", default="-10%")
+    recall: str = option("--recall DELTA", "Tolerance for a loss of recall.", default="-0.01")
+    latency: str = option("--latency DELTA", "Tolerance for a growth of latency.", default="-10%")
     alpha: float = alpha_option(type=click.FloatRange(0, 1, min_open=True, max_open=True))
 
 
@@ -366,8 +366,8 @@ def load_benchmark(path: Path) -> IndexBenchmark:
     from judged.index.result import IndexBenchmark
     from judged.result import load
 
-    found = load(path / "benchmark.json" if path.is_dir() else path)
-    if not isinstance(found, IndexBenchmark):
-        msg = f"{path} holds a result of the kind `{found.kind}`, expected a benchmark of `judged index`"
+    result = load(path / "benchmark.json" if path.is_dir() else path)
+    if not isinstance(result, IndexBenchmark):
+        msg = f"{path} holds a result of the kind `{result.kind}`, expected a benchmark of `judged index`"
         raise Unreadable(msg)
-    return found
+    return result

@@ -1,4 +1,4 @@
-"""What engines over a connection share: the address of the server, its version, clients, and error messages."""
+"""Base of engines over a connection: the address of the server, its version, clients, and error messages."""
 
 from __future__ import annotations
 

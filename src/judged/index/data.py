@@ -29,7 +29,7 @@ from judged.store.hashing import hash_text
 HELD_OUT = 0.1
 """The share of vectors that become queries, where none are given; at most a thousand."""
 DEPTH = 100
-"""How many exact neighbours are found at least, as published benchmarks have them."""
+"""Minimum number of exact neighbours, as in published benchmarks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +148,7 @@ def open_dataset(
         file.vectors[rows],
         wanted,
         metric=metric or file.metric,
+        # neighbours in a file are those of its own queries, not of vectors that are held out
         neighbours=known if whole and wanted is not None else None,
         distances=distances if whole else None,
         attributes={name: column[rows] for name, column in (file.attributes or {}).items()},
@@ -216,15 +217,15 @@ def _check_given(
 
 def _find_parts(folder: Path, queries: Any, neighbours: Any) -> tuple[Path, Any, Any]:
     """Return the files of a folder as the TEXMEX corpora name them."""
-    found: dict[str, Path | None] = {}
+    parts: dict[str, Path | None] = {}
     for part in ("base", "query", "groundtruth"):
-        found[part] = next(
+        parts[part] = next(
             (path for path in sorted(folder.iterdir()) if path.stem.endswith(f"_{part}")), None
         )
-    if found["base"] is None:
+    if parts["base"] is None:
         got = "no file called `*_base.fvecs` or the like"
         raise BadInput(str(folder), [Problem.error("no-file", "folder", got)])
-    return found["base"], queries or found["query"], neighbours or found["groundtruth"]
+    return parts["base"], queries or parts["query"], neighbours or parts["groundtruth"]
 
 
 def _load_digits() -> NDArray[np.float32]:

@@ -18,12 +18,12 @@ from judged.result import Provenance, Result, tabulate
 from judged.wording import counted
 
 RECALL_MARGIN = -0.01
-"""The loss of recall that is still the same."""
+"""Tolerance for a loss of recall."""
 LATENCY_MARGIN = "-10%"
-"""The growth of the mean latency that is still the same."""
+"""Tolerance for a growth of the mean latency."""
 BUSY = "other work kept the machine busy, which may look like a regression of latency"
 WORDS = {"pass": "same or better", "fail": "regressed", "inconclusive": "cannot tell"}
-"""What the verdicts of a gate mean here."""
+"""Meaning of a gate's verdicts here."""
 
 
 def gate_benchmarks(
@@ -53,7 +53,7 @@ def gate_benchmarks(
             gate(ours, measures=[measure], baseline=theirs, min_delta=margin, alpha=alpha, name=point.name)
             for measure, margin in zip(measures, (recall, latency), strict=True)
         ]
-        results = [result for one in gates for result in one.results]
+        results = [result for report in gates for result in report.results]
         notes = (
             (Note("busy-machine", "warning", f"{point.name}: {BUSY}"),) if point.busy or before.busy else ()
         )
@@ -124,11 +124,11 @@ class IndexDiff(Result):
         return tuple(report.name for report in self.reports if self.change(report) == WORDS["fail"])
 
     def change(self, report: GateReport, result: MeasureGate | None = None) -> str:
-        """Return what became of a setting, or of one of its measures, in words."""
+        """Return the change of a setting, or of one of its measures, in words."""
         if result is None:
-            found = {self.change(report, one) for one in report.results}
+            changes = {self.change(report, measure) for measure in report.results}
             return next(
-                word for word in (WORDS["fail"], WORDS["inconclusive"], WORDS["pass"]) if word in found
+                word for word in (WORDS["fail"], WORDS["inconclusive"], WORDS["pass"]) if word in changes
             )
         doubtful = result.verdict == "fail" and result.measure == "Latency" and report.name in self.busy
         return WORDS["inconclusive" if doubtful else result.verdict]
@@ -178,12 +178,12 @@ class IndexDiff(Result):
 
 def _check_alike(new: IndexBenchmark, old: IndexBenchmark) -> None:
     """Raise `BadSample` unless both benchmarks asked the same queries of the same vectors."""
-    for name, one, other in (
+    for name, current, baseline in (
         ("data", new.provenance.settings.get("data"), old.provenance.settings.get("data")),
         ("k", new.workload.k, old.workload.k),
     ):
-        if one != other:
-            msg = f"the benchmarks differ in {name}: {one} and {other}, expected the same"
+        if current != baseline:
+            msg = f"the benchmarks differ in {name}: {current} and {baseline}, expected the same"
             raise BadSample(msg, hint="only the same queries of the same vectors can be compared")
 
 

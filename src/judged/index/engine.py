@@ -7,7 +7,7 @@ see `OwnEngine`.
 
 The life of an engine, in this order:
 
-    prepare()                        what is no part of building an index, such as compiling; not measured
+    prepare()                        work that is not part of building an index, such as compiling; not measured
     create(spec, settings)           an empty index
     insert(ids, vectors, attributes) once or more; measured as insertion
     finish()                         measured as indexing
@@ -58,7 +58,7 @@ class Setting:
     default: SettingValue
     help: str
     values: tuple[SettingValue, ...] = ()
-    """What a sweep tries unless it says otherwise; empty: the default alone."""
+    """Values that a sweep tries unless it says otherwise; empty: the default alone."""
     effort: bool = False
     """Whether raising it buys recall with time, so that a recall can be reached by a search over it."""
 
@@ -75,7 +75,7 @@ GRAPH_QUERY: Mapping[str, Setting] = {
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an engine can do."""
+    """Capabilities of an engine."""
 
     metrics: frozenset[Metric] = frozenset({"l2", "ip", "cosine"})
     exact: bool = False
@@ -88,14 +88,14 @@ class Capabilities:
     remote: bool = False
     """Whether queries go over a connection to another process."""
     emulated: str = ""
-    """What stands in for the product, where it is not the product itself that answers."""
+    """Substitute for the product, where it is not the product itself that answers."""
     unverified: frozenset[str] = frozenset()
     """Settings that the engine gives no way to read back."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexSpec:
-    """What an index is created for."""
+    """Specification of an index."""
 
     dimensions: int
     """Numbers in a vector; for Hamming distance, bits."""
@@ -137,7 +137,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What an engine knows about its size, and where it runs."""
+    """Size of an index as reported by its engine, and where it runs."""
 
     disk: int | None = None
     """Bytes on disk; None: the benchmark sums up the files of the folder, if there are any."""
@@ -150,9 +150,9 @@ class Engine:
 
     name: ClassVar[str]
     title: ClassVar[str]
-    """What it is, in a few words."""
+    """Short description."""
     extra: ClassVar[str] = ""
-    """The extra that brings it; empty: none is needed."""
+    """The extra that installs it; empty if none is needed."""
     packages: ClassVar[tuple[str, ...]] = ()
     """The distributions that must be installed; the version of the first is that of the engine."""
     capabilities: ClassVar[Capabilities] = Capabilities()
@@ -170,7 +170,7 @@ class Engine:
         return (find_version(cls.packages[0]) if cls.packages else np.__version__) or "?"
 
     def prepare(self) -> None:
-        """Do once what is no part of building, such as compiling; it is not measured."""
+        """Do work that is needed once and is not part of building, such as compiling; it is not measured."""
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Make an empty index; `settings` holds every one of `build_settings`."""
@@ -380,12 +380,12 @@ def check_effective(engine: Engine, asked: Settings) -> dict[str, SettingValue]:
 
 def _read_settings(parameters: Sequence[inspect.Parameter]) -> dict[str, Setting]:
     named = [
-        one
-        for one in parameters
-        if one.kind not in {one.VAR_POSITIONAL, one.VAR_KEYWORD} and one.name != "self"
+        item
+        for item in parameters
+        if item.kind not in {item.VAR_POSITIONAL, item.VAR_KEYWORD} and item.name != "self"
     ]
-    without = [one.name for one in named if one.default is one.empty]
+    without = [item.name for item in named if item.default is item.empty]
     if without:
         msg = f"the argument `{without[0]}` has no default"
         raise BadProtocol(msg, hint="every setting of an engine has a default")
-    return {one.name: Setting(one.default, "") for one in named}
+    return {item.name: Setting(item.default, "") for item in named}

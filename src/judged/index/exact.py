@@ -26,9 +26,9 @@ from judged.store.files import cache_folder
 from judged.store.hashing import hash_bytes
 
 BLOCK = 1 << 24
-"""How many float32 distances one thread holds at a time: 64 MiB."""
+"""Maximum number of float32 distances that one thread holds at a time: 64 MiB."""
 MARGIN = 32
-"""How many candidates beyond the depth are ranked again in float64, at least."""
+"""Minimum number of candidates beyond the depth that are ranked again in float64."""
 VERSION = 1
 """Part of the key of cached neighbours; raised when their computation changes."""
 LARGEST = 900_000_000
@@ -59,15 +59,16 @@ def find_neighbours(
     squares = np.einsum("ij,ij->i", rows, rows) if metric == "l2" else None
     search = _Search(rows, wanted, squares, count, metric)
     blocks = list(_cut(len(queries), max(1, BLOCK // population)))
-    found_ids, found = np.empty((len(queries), count), dtype=np.int64), np.empty((len(queries), count))
+    neighbours, distances = np.empty((len(queries), count), dtype=np.int64), np.empty((len(queries), count))
+    # blocks already keep every processor busy: threads of BLAS inside them would only compete
     with pin_blas(1), ThreadPoolExecutor(threads or count_processors()) as pool:
         for number, (block, (near, distance)) in enumerate(
             zip(blocks, pool.map(search, blocks), strict=True)
         ):
-            found_ids[block], found[block] = near, distance
+            neighbours[block], distances[block] = near, distance
             if progress is not None:
                 progress(number + 1, len(blocks))
-    return Neighbours(found_ids if ids is None else ids[found_ids], found, population)
+    return Neighbours(neighbours if ids is None else ids[neighbours], distances, population)
 
 
 class _Search:
@@ -88,6 +89,7 @@ class _Search:
 
     def __call__(self, block: slice) -> tuple[Ints, Floats]:
         queries: NDArray[Any] = self.queries[block]
+        # ‖x − q‖² without ‖q‖², which is the same for every vector and orders nothing
         scores: NDArray[np.float32] = (queries * np.float32(-1 if self.squares is None else -2)) @ self.rows.T
         if self.squares is not None:
             scores += self.squares
@@ -119,6 +121,7 @@ class _Search:
     def _rank(self, candidates: Ints, query: NDArray[np.float32], edge: float) -> tuple[Ints, Floats]:
         """Rank candidates in float64; all vectors, if one beyond the edge of the candidates might belong to them."""
         exact = _measure(self.rows[candidates], query, self.metric)
+        # ties by row number, so that the truth does not depend on how candidates were found
         order = np.lexsort((candidates, exact))[: self.count]
         last = float(exact[order[-1]])
         doubt = self.error * (self.largest + float(query @ query))
@@ -196,13 +199,13 @@ def cached_neighbours(
         cached = None
     if cached is not None:
         return cached
-    found = find_neighbours(vectors.array, queries.array, metric, depth=depth, progress=progress)
-    if found.ids.nbytes + found.distances.nbytes < LARGEST:
+    computed = find_neighbours(vectors.array, queries.array, metric, depth=depth, progress=progress)
+    if computed.ids.nbytes + computed.distances.nbytes < LARGEST:
         content = io.BytesIO()
-        np.savez(content, ids=found.ids, distances=found.distances)
+        np.savez(content, ids=computed.ids, distances=computed.distances)
         with _open_cache(path) as cache:
             cache.add([(key, content.getvalue())], replace=True)
-    return found
+    return computed
 
 
 def _open_cache(path: Path) -> Cache:
@@ -228,8 +231,8 @@ def pin_blas(threads: int, *, library: str | None = None) -> Iterator[None]:
     except ImportError:
         limit: Any = nullcontext()
     else:
-        found = ThreadpoolController()
-        limit = (found if library is None else found.select(internal_api=library)).limit(limits=threads)
+        pools = ThreadpoolController()
+        limit = (pools if library is None else pools.select(internal_api=library)).limit(limits=threads)
     with limit:
         yield
 

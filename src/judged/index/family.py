@@ -33,13 +33,13 @@ class NeighbourProtocol(BaseProtocol):
 
     @property
     def heading(self) -> str:
-        """What its line begins with."""
+        """Beginning of its line."""
         return "exact neighbours; repeated ids count once"
 
 
 @dataclass(frozen=True, slots=True)
 class NeighbourCounts:
-    """What was counted while comparing answers with neighbours."""
+    """Counts made while comparing answers with neighbours."""
 
     queries: int
     repeated: int = 0
@@ -47,14 +47,14 @@ class NeighbourCounts:
 
     def notes(self, protocol: NeighbourProtocol) -> tuple[Note, ...]:  # noqa: ARG002 - the same under every protocol
         """Return a note on repeated ids, and on queries without answers."""
-        found = []
+        notes = []
         if self.repeated:
             message = f"{counted(self.repeated, 'answer')} repeated an id of the same query: counted once"
-            found.append(Note("repeated-answers", "warning", message))
+            notes.append(Note("repeated-answers", "warning", message))
         if self.empty:
             message = f"{counted(self.empty, 'query')} without any answer: scored 0"
-            found.append(Note("empty-answers", "warning", message))
-        return tuple(found)
+            notes.append(Note("empty-answers", "warning", message))
+        return tuple(notes)
 
 
 def align_neighbours(
@@ -108,8 +108,8 @@ def find_places(known: Ints, ids: Ints) -> Ints:
     keys = (np.take_along_axis(known, order, axis=1) + 1 + rows).reshape(-1)
     wanted = (ids + 1 + rows).reshape(-1)
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    found = (keys[at] == wanted) & (ids.reshape(-1) >= 0)
-    return np.where(found, order.reshape(-1)[at], -1).reshape(ids.shape)
+    is_neighbour = (keys[at] == wanted) & (ids.reshape(-1) >= 0)
+    return np.where(is_neighbour, order.reshape(-1)[at], -1).reshape(ids.shape)
 
 
 def _parse(measures: Measures) -> list[Measure]:

@@ -30,12 +30,12 @@ class Samples:
 
     query: list[int] = field(default_factory=list)
     start: list[int] = field(default_factory=list)
-    """When the search began, in nanoseconds."""
+    """Start of the search, in nanoseconds."""
     end: list[int] = field(default_factory=list)
     arrival: list[int] = field(default_factory=list)
-    """When the query arrived, in open loops."""
+    """Arrival of the query, in open loops."""
     answers: list[Any] = field(default_factory=list)
-    """What was returned, where it is kept; None for a query that failed."""
+    """The answer, where it is kept; None for a query that failed."""
     failed: list[int] = field(default_factory=list)
     """Places, in the other lists, of queries that failed."""
     lateness: list[int] = field(default_factory=list)
@@ -50,12 +50,12 @@ class Samples:
 
     @property
     def service(self) -> NDArray[np.int64]:
-        """How long each search took."""
+        """Duration of each search."""
         return np.array(self.end, dtype=np.int64) - np.array(self.start, dtype=np.int64)
 
     @property
     def response(self) -> NDArray[np.int64]:
-        """How long each query took from its arrival."""
+        """Response time of each query, from its arrival."""
         return np.array(self.end, dtype=np.int64) - np.array(self.arrival, dtype=np.int64)
 
     def extend(self, other: Samples) -> None:
@@ -81,9 +81,10 @@ def run_single(
                 start = now()
                 try:
                     answer = search(query)
-                except Exception as error:  # noqa: BLE001 - whatever an engine raises is a failed query
+                except Exception as error:  # noqa: BLE001 - any error of an engine is a failed query
                     answer = _retry(search, query, retries, samples, error)
                 end = now()
+                # lists grow only after both looks at the clock
                 starts.append(start)
                 ends.append(end)
                 kept.append(answer)
@@ -98,6 +99,7 @@ def run_closed(
     length, now = len(queries), perf_counter_ns
 
     def client(number: int, search: Search, samples: Samples, begin: int) -> None:
+        # clients begin at different queries, so that they do not all ask the same one at the same time
         deadline, place = begin + int(seconds * 1e9), number * 37
         while (start := now()) < deadline:
             at = place % length
@@ -137,6 +139,7 @@ def run_open(
             arrival, at = begin + arrivals[number], number % length
             idle = _wait_until(arrival)
             start = now()
+            # a client that was busy is late because of the engine; one that waited, because of the harness
             if idle:
                 samples.lateness.append(start - arrival)
             try:
@@ -168,6 +171,7 @@ def _run_clients(
     with _without_collection(whole):
         for thread in threads:
             thread.start()
+        # a millisecond ahead, so that every thread is awake when the first query arrives
         begin[0] = perf_counter_ns() + 1_000_000
         barrier.wait()
         for thread in threads:
@@ -182,6 +186,7 @@ def _wait_until(moment: int) -> bool:
     idle = False
     while (left := moment - perf_counter_ns()) > 0:
         idle = True
+        # `sleep(0)` hands the interpreter to another client; a bare loop would keep it from searching
         sleep((left - SPIN) / 1e9 if left > SPIN else 0)
     return idle
 
@@ -195,6 +200,7 @@ def _retry(search: Search, query: VectorArray, retries: int, samples: Samples, e
             return search(query)
         except Exception:  # noqa: BLE001, S112 - counted below
             continue
+    # the place that this query is about to get: its times are appended after it returns
     samples.failed.append(len(samples.start))
     return None
 
@@ -223,11 +229,11 @@ def check_answers(engine: str, answers: Sequence[Any], size: int) -> None:
         if answer is None:
             continue
         try:
-            found = np.asarray(answer)
+            ids = np.asarray(answer)
         except (ValueError, TypeError, OverflowError):
-            found = np.empty(1, dtype=object)
-        whole = found.ndim == 1 and (found.dtype.kind in "iu" or not len(found))
-        if not whole or (len(found) and not -1 <= int(found.min()) <= int(found.max()) < size):
+            ids = np.empty(1, dtype=object)
+        whole = ids.ndim == 1 and (ids.dtype.kind in "iu" or not len(ids))
+        if not whole or (len(ids) and not -1 <= int(ids.min()) <= int(ids.max()) < size):
             shown = f"{answer!r:.80}"
             msg = f"`{engine}` answered query {query:,} with {shown}, expected ids of vectors from 0 to {size - 1:,}"
             raise EngineFailed(msg)
@@ -242,6 +248,6 @@ def to_matrix(answers: Sequence[Any], k: int) -> NDArray[np.int64]:
     matrix = np.full((len(answers), k), -1, dtype=np.int64)
     for row, answer in enumerate(answers):
         if answer is not None:
-            found = np.asarray(answer, dtype=np.int64)[:k]
-            matrix[row, : len(found)] = found
+            ids = np.asarray(answer, dtype=np.int64)[:k]
+            matrix[row, : len(ids)] = ids
     return matrix

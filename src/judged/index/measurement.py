@@ -1,4 +1,4 @@
-"""What a benchmark is asked to do, and what one of its points measured; all of it is saved as it is."""
+"""Settings of a benchmark and the measurements of its points; all of it is saved as it is."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from judged.index.engine import Filter, SettingValue
 from judged.index.vectors import Vectors
 
 MOST_EFFORT = 4096
-"""The effort beyond which a recall is taken to be out of reach."""
+"""Upper limit of the effort search."""
 STEPS = 3
-"""How many times vectors are replaced, where churn is measured."""
+"""Number of times that vectors are replaced, where churn is measured."""
 LADDER = "judged_rank"
 """The attribute that a ladder of selectivities filters by: the ranks of a random order."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """What is measured at every point."""
+    """Measurements to be made at every point."""
 
     k: int = 10
     repeats: int = 3
-    """How many times all queries are asked, one after the other."""
+    """Number of passes over all queries."""
     warmup: int = 100
     """Queries asked before each measurement, and left out of it."""
     retries: int = 0
-    """How many times a failed query is asked again, within its own time."""
+    """Number of times that a failed query is repeated, within its own time."""
     clients: tuple[int, ...] = ()
     """Clients of the closed loops, each of which asks its next query when the one before is answered."""
     loads: tuple[float, ...] = ()
     """Arrival rates of the open loops, as shares of the highest throughput of the closed ones."""
     seconds: float = 2.0
-    """How long each loop runs."""
+    """Duration of each loop."""
     filters: tuple[str, ...] = ()
     """Shares of vectors that meet a condition, such as `0.01`, or conditions such as `price<20`."""
     churn: float = 0.0
@@ -89,7 +89,7 @@ def summarise(nanoseconds: NDArray[Any]) -> Latencies:
 
 @dataclass(frozen=True)
 class BuildCost:
-    """What building an index took."""
+    """Cost of building an index."""
 
     insert_seconds: float
     index_seconds: float
@@ -108,7 +108,7 @@ class BuildCost:
 
     @property
     def vectors_per_second(self) -> float:
-        """How fast vectors were inserted."""
+        """Insertion rate."""
         return self.vectors / self.insert_seconds if self.insert_seconds else float("inf")
 
 
@@ -177,7 +177,7 @@ class Measurement:
     """Of the machine, when the measurement ended."""
     processors: int = 1
     skipped: tuple[str, ...] = ()
-    """What the engine cannot do, in words."""
+    """Measurements that the engine cannot make, with the reason."""
     details: Mapping[str, float] = field(default_factory=dict)
     """Seconds that each step of the churn took."""
 

@@ -40,17 +40,17 @@ class NeighbourView:
     """Answers and exact neighbours, a row for each query."""
 
     place: Ints
-    """For every answer its place, from 0, among the exact neighbours; −1 if it is none of them, or repeated."""
+    """For every answer its place, from 0, among the exact neighbours; −1 if it is not one of them, or repeated."""
     distance: Floats | None
     """The exact distance of every answer; infinite where a row is short, or an answer is repeated."""
     returned: Ints
-    """How many different answers each query has."""
+    """Number of different answers of each query."""
     true_distance: Floats
     """The distances of the exact neighbours, ascending; infinite where there are fewer."""
     depth: Ints
-    """How many exact neighbours each query has."""
+    """Number of exact neighbours of each query."""
     seconds: Floats | None = None
-    """How long each query took."""
+    """Latency of each query."""
 
     def __len__(self) -> int:
         return len(self.place)
@@ -109,8 +109,8 @@ def recall(
         {'R@3': 0.5, 'R(over="cutoff")@2': 0.5}
     """
     wanted = view.depth if over == "relevant" else np.minimum(cutoff, view.depth)
-    found = _find_hits(view, cutoff, wanted, tolerance, epsilon)
-    return divide(np.minimum(found, wanted), wanted)
+    hits = _find_hits(view, cutoff, wanted, tolerance, epsilon)
+    return divide(np.minimum(hits, wanted), wanted)
 
 
 R = Measure(
@@ -220,11 +220,11 @@ def distance_ratio(view: NeighbourView, *, cutoff: int) -> Floats:
         >>> judged.evaluate(truth, answers, "DistanceRatio@2").mean()
         {'DistanceRatio@2': 2.0}
     """
-    found = np.sort(view.need_distance()[:, :cutoff], axis=1)
-    width = min(found.shape[1], view.true_distance.shape[1])
-    found, true = found[:, :width], view.true_distance[:, :width]
-    both = np.isfinite(found) & np.isfinite(true)
-    sums = np.where(both, found, 0).sum(axis=1), np.where(both, true, 0).sum(axis=1)
+    distances = np.sort(view.need_distance()[:, :cutoff], axis=1)
+    width = min(distances.shape[1], view.true_distance.shape[1])
+    distances, true = distances[:, :width], view.true_distance[:, :width]
+    both = np.isfinite(distances) & np.isfinite(true)
+    sums = np.where(both, distances, 0).sum(axis=1), np.where(both, true, 0).sum(axis=1)
     ratio = divide(*sums)
     return np.where(both.any(axis=1) & (sums[1] > 0), ratio, np.nan)
 
@@ -259,8 +259,8 @@ def missed(view: NeighbourView, *, cutoff: int) -> Floats:
         >>> judged.evaluate(truth, judged.Answers([[9, 8]]), "Missed@2").mean()
         {'Missed@2': 1.0}
     """
-    found = _find_hits(view, cutoff, np.minimum(cutoff, view.depth))
-    return np.where(found == 0, 1.0, 0.0)
+    hits = _find_hits(view, cutoff, np.minimum(cutoff, view.depth))
+    return np.where(hits == 0, 1.0, 0.0)
 
 
 Missed = Measure(
@@ -323,5 +323,5 @@ def _find_hits(
         last = view.farthest(wanted)
         limit = last + (tolerance or 0.0) * np.abs(last) + (epsilon or 0.0)
         hit = view.need_distance()[:, :cutoff] <= limit[:, None]
-    found: Ints = hit.sum(axis=1)
-    return found
+    counts: Ints = hit.sum(axis=1)
+    return counts

@@ -19,7 +19,7 @@ from judged.tables.timings import Timings
 class Neighbours:
     """The nearest vectors of every query: a row for each query, nearest first; −1 fills rows that are shorter.
 
-    As judgments, every neighbour has grade 1; distances are beside them.
+    As judgments, every neighbour has grade 1; distances are kept separately.
 
     >>> truth = Neighbours(np.array([[7, 3], [5, 1]]), np.array([[0.1, 0.2], [0.0, 0.5]]), population=10)
     >>> truth.to_judgments().table["document"].to_pylist()
@@ -30,7 +30,7 @@ class Neighbours:
     distances: Floats
     """Ascending in every row: Euclidean, 1 − cosine, −inner product, or the number of bits that differ."""
     population: int
-    """How many vectors there are to choose from; rows of that length are complete."""
+    """Number of vectors to choose from; rows of that length are complete."""
     name: str = "exact neighbours"
 
     def __post_init__(self) -> None:
@@ -45,7 +45,7 @@ class Neighbours:
 
     @property
     def depth(self) -> int:
-        """How many neighbours a query has at most."""
+        """Maximum number of neighbours of a query."""
         return int(self.ids.shape[1])
 
     def __len__(self) -> int:
@@ -58,7 +58,7 @@ class Neighbours:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What an index returned for every query, in its order; −1 fills rows that are shorter."""
+    """Answers of an index to every query, in its order; −1 fills rows that are shorter."""
 
     family: ClassVar[str] = "neighbour"
     """The measures that score this table."""
@@ -67,7 +67,7 @@ class Answers:
     distances: Floats | None = None
     """The exact distance of every answer, which distance-aware measures need; infinite where there is none."""
     seconds: Floats | None = None
-    """How long each query took."""
+    """Latency of each query."""
     name: str = "index"
 
     def __post_init__(self) -> None:

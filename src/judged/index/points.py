@@ -152,7 +152,7 @@ def score_points(
 ) -> list[Point]:
     """Return the points with their quality, from the rows that the workers wrote."""
     scorer = Scorer(dataset, workload, name_measures(workload.k, measures))
-    return [scorer.score(one, pq.read_table(results / "rows" / f"{one.key}.parquet")) for one in measured]
+    return [scorer.score(row, pq.read_table(results / "rows" / f"{row.key}.parquet")) for row in measured]
 
 
 class Scorer:
@@ -231,5 +231,5 @@ def read_answers(rows: pa.Table, k: int) -> NDArray[np.int64]:
 
 
 def _find_interval(values: Floats) -> tuple[float, float] | None:
-    found = bootstrap_interval(values, method="percentile", resamples=RESAMPLES)
-    return (found.low, found.high) if isinstance(found, Interval) else None
+    interval = bootstrap_interval(values, method="percentile", resamples=RESAMPLES)
+    return (interval.low, interval.high) if isinstance(interval, Interval) else None

@@ -66,11 +66,11 @@ class IndexBenchmark(Result):
     def best(self, at_recall: float | None = None) -> list[Point]:
         """Return for each engine the fastest setting whose recall reaches the target, fastest engine first."""
         target = self.at_recall if at_recall is None else at_recall
-        found: dict[str, Point] = {}
+        best: dict[str, Point] = {}
         for point in self.points:
-            if point.recall >= target and (point.engine not in found or point.qps > found[point.engine].qps):
-                found[point.engine] = point
-        return sorted(found.values(), key=lambda point: -point.qps)
+            if point.recall >= target and (point.engine not in best or point.qps > best[point.engine].qps):
+                best[point.engine] = point
+        return sorted(best.values(), key=lambda point: -point.qps)
 
     def evaluations(self) -> Sequence[Evaluation]:
         """Return recall and latency of every query, an evaluation for each point."""
@@ -225,8 +225,8 @@ def find_optimal(points: Sequence[Point]) -> list[Point]:
 def _compare_speed(first: Point, second: Point) -> str:
     """Return by how much the first point is faster, with the interval of the ratio over queries."""
     times = second.qps and first.qps / second.qps
-    found = bootstrap_interval(second.seconds, ratio(first.seconds), method="percentile", resamples=2000)
-    interval = f" [{found.low:.2f}, {found.high:.2f}]" if isinstance(found, Interval) else ""
+    ends = bootstrap_interval(second.seconds, ratio(first.seconds), method="percentile", resamples=2000)
+    interval = f" [{ends.low:.2f}, {ends.high:.2f}]" if isinstance(ends, Interval) else ""
     return f"{times:.2f}{interval} times as fast as {second.name}"
 
 

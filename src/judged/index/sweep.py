@@ -31,7 +31,7 @@ FORMAT = 1
 """Part of every key; raised when a measurement is made in another way."""
 
 TIMEOUT = 86_400.0
-"""Seconds after which a build with its measurements is given up, unless another time is set."""
+"""Default timeout, in seconds, of a build with its measurements."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ def plan_builds(
     names = [kind.name for kind in kinds]
     for name in sweep or {}:
         if name not in names:
-            what = f"engine of the benchmark ({source})"
-            raise UnknownName(what, name, names)
+            role = f"engine of the benchmark ({source})"
+            raise UnknownName(role, name, names)
     builds = []
     for kind in kinds:
         missing = kind.missing_packages()
@@ -101,7 +101,7 @@ def plan_builds(
         }
         queries = _expand(kind.query_settings, grids.get("query", suggested), f"{place}.query")
         settings = _expand(kind.build_settings, grids.get("build", {}), f"{place}.build")
-        builds += [Build(kind, one, tuple(queries)) for one in settings]
+        builds += [Build(kind, build, tuple(queries)) for build in settings]
     return builds
 
 
@@ -135,7 +135,7 @@ def _expand(known: Mapping[str, Setting], grid: Mapping[str, Any], place: str) -
     if not combinations:
         msg = f"{place} has an empty list, expected at least one value"
         raise BadProtocol(msg)
-    return [complete_settings(known, one, what=f"setting of {place}") for one in combinations]
+    return [complete_settings(known, chosen, what=f"setting of {place}") for chosen in combinations]
 
 
 def _check_value(setting: Setting, value: Any, place: str) -> None:
@@ -147,6 +147,7 @@ def _check_value(setting: Setting, value: Any, place: str) -> None:
         )
         msg = f"{place} is {value!r}, expected {word}"
         raise BadProtocol(msg)
+    # whole numbers count something: only a setting that is 0 by default may be 0
     least = min(1, setting.default) if isinstance(setting.default, int) else None
     if least is not None and value < least:
         msg = f"{place} is {value}, expected {least:d} or more"
@@ -248,10 +249,12 @@ def _has_work(job: Job, kind: type[Engine]) -> bool:
 
 def _in_order(points: Sequence[Measurement]) -> list[Measurement]:
     """Return points by their query settings."""
+    # by type first: words and numbers cannot be compared with each other
     return sorted(points, key=lambda point: [(str(type(value)), value) for value in point.query.values()])
 
 
 def _save_data(dataset: Dataset, folder: Path, k: int) -> None:
+    # once for all builds, and only when one of them has work: vectors may take gigabytes
     if (folder / "truth.npy").exists():
         return
     np.save(folder / "vectors.npy", dataset.vectors.array)
@@ -286,7 +289,7 @@ def _run_process(job: Job, timeout: float | None) -> Iterator[dict[str, Any]]:
             [sys.executable, "-m", "judged.index.worker", str(path)],
             stdin=subprocess.PIPE,  # nothing is written to it: it ends when this process does, and the worker with it
             stdout=subprocess.PIPE,
-            stderr=errors,
+            stderr=errors,  # a file: a pipe that nobody reads blocks an engine that prints much
             env=_environment(job.workload.threads),
             text=True,
         )
@@ -303,7 +306,7 @@ def _run_process(job: Job, timeout: float | None) -> Iterator[dict[str, Any]]:
                     yield event
             process.wait()
         finally:
-            overdue = not alarm.is_alive()
+            overdue = not alarm.is_alive()  # before `cancel`, which ends the timer as well
             alarm.cancel()
             if process.poll() is None:
                 process.kill()
@@ -331,6 +334,7 @@ def _environment(threads: int) -> dict[str, str]:
         "VECLIB_MAXIMUM_THREADS",
         "NUMEXPR_NUM_THREADS",
     )
+    # "" is the folder that Python was started in: engines of users are imported from there
     path = os.pathsep.join(part or os.getcwd() for part in sys.path)  # noqa: PTH109
     return {
         **os.environ,

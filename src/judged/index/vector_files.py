@@ -24,13 +24,13 @@ from judged.problem import Problem
 from judged.store.files import check_size
 
 METRICS = {"euclidean": "l2", "angular": "cosine", "hamming": "hamming", "dot": "ip", "ip": "ip"}
-"""What ann-benchmarks calls a metric."""
+"""Names of the metrics in ann-benchmarks."""
 _HDF5 = ("train", "test", "neighbors", "distances")
 
 
 @dataclass(frozen=True, eq=False)
 class VectorFile:
-    """What one file holds: vectors, and in files of benchmarks also queries, neighbours and the metric."""
+    """Contents of one file: vectors, and in files of benchmarks also queries, neighbours and the metric."""
 
     vectors: NDArray[Any]
     queries: NDArray[Any] | None = None
@@ -46,8 +46,8 @@ def read_vectors(path: str | os.PathLike[str]) -> Vectors:
     The extension names the format: `.fvecs`, `.bvecs`, `.ivecs`, `.npy`, `.npz`, `.parquet`, `.hdf5`, `.h5`,
     `-ubyte` (IDX images), or `.tsv`, `.csv` and `.txt`; most may be compressed.
     """
-    found = read_vector_file(path)
-    return Vectors.from_array(found.vectors, attributes=found.attributes, name=str(path))
+    file = read_vector_file(path)
+    return Vectors.from_array(file.vectors, attributes=file.attributes, name=str(path))
 
 
 def read_ids(path: str | os.PathLike[str]) -> NDArray[np.int64]:
@@ -145,7 +145,7 @@ def _read_vecs(kind: type[np.generic]) -> Callable[[Path], VectorFile]:
         width = 4 + dimensions * np.dtype(kind).itemsize
         if dimensions <= 0 or len(data) % width:
             raise _damaged(
-                path, f"{len(data):,} bytes are no whole number of vectors of {dimensions} dimensions"
+                path, f"{len(data):,} bytes are not a whole number of vectors of {dimensions} dimensions"
             )
         rows = data.reshape(-1, width)
         lengths = rows[:, :4].copy().view("<i4")[:, 0]
@@ -165,15 +165,15 @@ def _read_npy(path: Path) -> VectorFile:
         with ZipFile(io.BytesIO(data)) as packed:
             size = sum(entry.file_size for entry in packed.infolist())
         check_size(size, packed=len(data), label=str(path))
-    found = np.load(io.BytesIO(data), allow_pickle=False)
-    if isinstance(found, np.lib.npyio.NpzFile):
-        names = [name for name in ("train", "vectors", "base", "arr_0") if name in found.files]
+    content = np.load(io.BytesIO(data), allow_pickle=False)
+    if isinstance(content, np.lib.npyio.NpzFile):
+        names = [name for name in ("train", "vectors", "base", "arr_0") if name in content.files]
         if not names:
-            got = f"the arrays {', '.join(found.files)}, expected `train` or `vectors`"
+            got = f"the arrays {', '.join(content.files)}, expected `train` or `vectors`"
             raise BadInput(str(path), [Problem.error("missing-column", "arrays", got)])
-        queries = next((found[name] for name in ("test", "queries") if name in found.files), None)
-        return VectorFile(found[names[0]], queries)
-    return VectorFile(found)
+        queries = next((content[name] for name in ("test", "queries") if name in content.files), None)
+        return VectorFile(content[names[0]], queries)
+    return VectorFile(content)
 
 
 def _read_parquet(path: Path) -> VectorFile:

@@ -69,7 +69,7 @@ class Vectors:
 
     @property
     def dimensions(self) -> int:
-        """How many numbers, or bits, a vector has."""
+        """Number of dimensions of a vector, in bits if it is binary."""
         return self.bits or int(self.array.shape[1])
 
     @cached_property

@@ -128,6 +128,7 @@ def run_job(job: Job, report: Report, *, kind: type[Engine] | None = None) -> No
         while point is not None:
             measured = _measure_point(run, point, cost, asked)
             run.recalls[_effort_of(engine, measured)] = measured.recall
+            # churn changes the index, so it follows the last point, which only asking for another one shows
             upcoming = next(points, None)
             if upcoming is None and job.workload.churn:
                 measured = _measure_churn(run, measured)
@@ -268,7 +269,7 @@ def _measure_point(run: _Run, point: PlannedPoint, cost: BuildCost, built: Setti
 
 def _measure_closed(run: _Run, settings: Settings) -> tuple[ClosedLoop, ...]:
     engine, workload = run.engine, run.job.workload
-    found = []
+    loops = []
     for clients in workload.clients:
         if clients > 1 and not engine.capabilities.concurrent:
             continue
@@ -283,7 +284,7 @@ def _measure_closed(run: _Run, settings: Settings) -> tuple[ClosedLoop, ...]:
         run.rows.append(to_rows(f"closed:{clients}", samples, 0))
         answered = len(samples) - len(samples.failed)
         cpu = _cpu_per_query(samples, before, after)
-        found.append(
+        loops.append(
             ClosedLoop(
                 clients,
                 len(samples),
@@ -293,7 +294,7 @@ def _measure_closed(run: _Run, settings: Settings) -> tuple[ClosedLoop, ...]:
                 *cpu,
             )
         )
-    return tuple(found)
+    return tuple(loops)
 
 
 def _measure_open(run: _Run, settings: Settings, closed: Sequence[ClosedLoop]) -> tuple[OpenLoop, ...]:
@@ -305,7 +306,7 @@ def _measure_open(run: _Run, settings: Settings, closed: Sequence[ClosedLoop]) -
     searches = [run.engine.searcher(workload.k, settings) for _ in range(best.clients)]
     for search in searches:
         run_single(search, run.queries[: workload.warmup], keep=False)
-    found = []
+    loops = []
     for number, load in enumerate(workload.loads):
         samples, seconds = run_open(
             searches,
@@ -317,7 +318,7 @@ def _measure_open(run: _Run, settings: Settings, closed: Sequence[ClosedLoop]) -
         )
         run.rows.append(to_rows(f"open:{load:g}", samples, 0))
         late = np.percentile(samples.lateness, 99) if samples.lateness else 0.0
-        found.append(
+        loops.append(
             OpenLoop(
                 load,
                 load * best.throughput,
@@ -329,7 +330,7 @@ def _measure_open(run: _Run, settings: Settings, closed: Sequence[ClosedLoop]) -
                 float(late) / 1e6,
             )
         )
-    return tuple(found)
+    return tuple(loops)
 
 
 def _measure_filters(run: _Run, settings: Settings) -> list[str]:
@@ -389,6 +390,7 @@ class _Usage:
             import psutil
         except ImportError:
             return cls(process_time(), None, None)
+        # unique memory: processes of a server share pages, which a sum of resident sizes would count repeatedly
         memory, server = psutil.Process().memory_full_info().uss, None
         for root in _find_processes(psutil, engine):
             try:
@@ -487,7 +489,7 @@ def main(path: str) -> int:
 def _end_with_parent() -> None:
     """End this process when the one that started it is gone: another may measure into the same folder by then."""
     os.read(0, 1)  # nothing is ever written to it
-    os._exit(1)
+    os._exit(1)  # `sys.exit` would end this thread alone
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ _CLOSED_THINKING = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _CLOSING = {name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("think", "thinking", "reasoning")}
 _EMPHASIS = str.maketrans("", "", "*_`#\"'“”‘’")
 _WORDS = r"(?:score|grade|rating|relevance|label|answer|judge?ment|verdict)"
+# Quantifiers are possessive (`*+`, `++`): a model may answer anything, and backtracking could take quadratic time.
 _AFTER = (
     r"(?:[ \t]*+\([^)\n]{0,200}+\))?+"
     r"(?:[ \t]*+[:=→][ \t\n]*+|[ \t]++(?:(?:is|of|would be|should be|as)[ \t]*+:?+[ \t]*+|-++>?+[ \t]++))"
@@ -97,8 +98,8 @@ def strip_thinking(text: str) -> str | None:
 
 def _read_objects(text: str, field: str) -> Iterator[object]:
     """Yield the value of the field in every JSON object of the text."""
-    for _, found in find_objects(text):
-        named = {key.strip().lower(): value for key, value in found.items()}
+    for _, document in find_objects(text):
+        named = {key.strip().lower(): value for key, value in document.items()}
         for name in (field.lower(), "score", "final_score", "grade"):
             if name in named:
                 yield named[name]
@@ -131,9 +132,10 @@ def _strip_objects(text: str) -> str:
 def _find_statements(text: str, scale: Sequence[int]) -> list[str]:
     """Return the numbers of the strongest kind of statement found: final ones, then others, then a bare number."""
     for pattern in (_FINAL, _BOXED, _STATED):
-        found = [number for match in pattern.finditer(text) for number in _read_number(match, scale, pattern)]
-        if found:
-            return found
+        matches = pattern.finditer(text)
+        numbers = [number for match in matches for number in _read_number(match, scale, pattern)]
+        if numbers:
+            return numbers
     last = text.strip().rpartition("\n")[2].strip(" \t.!")
     return [last] if _ALONE.fullmatch(last) else []
 
@@ -160,6 +162,7 @@ def _decide(stated: Sequence[object], scale: Sequence[int], text: str) -> Verdic
 
 
 def _to_grade(value: object, scale: Sequence[int]) -> Verdict:
+    # `true` is an integer in Python
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return Verdict(None, "no grade")
     try:

@@ -40,12 +40,12 @@ class Answer:
     """Probability of all legal grades at the position of the digit, if the endpoint reports it."""
     seconds: float | None = None
     at: str = ""
-    """When it was stored."""
+    """Time of storage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What is known of a question: the answer that counts, and the tokens of all answers to it."""
+    """Cached state of a question: the answer that counts, and the tokens of all answers to it."""
 
     answer: Answer
     tokens_in: int

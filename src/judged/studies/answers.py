@@ -29,7 +29,7 @@ class Asked(msgspec.Struct, frozen=True):
     experts: tuple[str, ...] = ()
     retrieved: bool = True
     anyway: tuple[tuple[str, ...], tuple[float, ...]] | None = None
-    """What would have been retrieved, where the skip policy skipped the query."""
+    """The results that would have been retrieved, where the skip policy skipped the query."""
 
     def __post_init__(self) -> None:
         """Refuse what no system answers, as a damaged line of a log may have it."""
@@ -58,7 +58,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
-    """What building a system showed."""
+    """Figures from building a system."""
 
     untrained: bool = False
     dimensions: tuple[int, ...] = ()
@@ -67,7 +67,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     encode_seconds: float = 0.0
     cached_documents: int = 0
     notes: tuple[str, ...] = ()
-    """What its stages say to readers of the results, after the last query that was asked."""
+    """Notes of its stages for readers of the results, after the last query that was asked."""
 
 
 class AnswerLog(Log[Asked]):

@@ -75,11 +75,11 @@ class Candidates:
 
     @cached_property
     def count(self) -> Ints:
-        """How many runs retrieved each candidate."""
-        found = np.zeros(len(self), dtype=np.int64)
+        """Number of runs that retrieved each candidate."""
+        counts = np.zeros(len(self), dtype=np.int64)
         for ranked in self.lists:
-            found[ranked.candidate] += 1
-        return found
+            counts[ranked.candidate] += 1
+        return counts
 
     @cached_property
     def size(self) -> Ints:
@@ -150,13 +150,14 @@ def collect_ranked(
 ) -> Candidates:
     """Return the candidates of one query: the documents and scores of each list, in any order."""
     rows = {
-        document: row for row, document in enumerate(dict.fromkeys(one for some, _ in lists for one in some))
+        document: row
+        for row, document in enumerate(dict.fromkeys(name for some, _ in lists for name in some))
     }
     documents = pa.array(list(rows), type=pa.large_string())
     texts = Strings.from_offsets(*to_bytes(documents))
     ranked = []
     for some, scores in lists:
-        document = np.array([rows[one] for one in some], dtype=np.int64)
+        document = np.array([rows[name] for name in some], dtype=np.int64)
         score = np.array(scores, dtype=np.float64)
         query = np.zeros(len(document), dtype=np.int64)
         order = sort_results(query, round_scores(score, single=True), texts[document])

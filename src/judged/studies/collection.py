@@ -40,7 +40,7 @@ class Collection:
             raise BadInput(self.name, [Problem.error("missing-text", "documents", counts)])
         if len(self._rows) != len(self.documents):
             seen: set[str] = set()
-            twice = next(one for one in self.documents if one in seen or seen.add(one))  # type: ignore[func-returns-value]
+            twice = next(name for name in self.documents if name in seen or seen.add(name))  # type: ignore[func-returns-value]
             problem = Problem.error(
                 "repeated-document", f"document `{twice}`", "occurs twice, expected each once"
             )

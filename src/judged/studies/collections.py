@@ -74,7 +74,7 @@ def write_collection(collection: Collection, folder: Path) -> None:
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
     documents = zip(collection.documents, collection.texts, strict=True)
     for name, texts in (("corpus", documents), ("queries", collection.queries.items())):
-        lines = (msgspec.json.encode({"_id": one, "text": text}) + b"\n" for one, text in texts)
+        lines = (msgspec.json.encode({"_id": identifier, "text": text}) + b"\n" for identifier, text in texts)
         write_file(folder / f"{name}.jsonl", b"".join(lines))
     if collection.judgments is not None:
         write_judgments(collection.judgments, folder / "judgments.csv", force=True)
@@ -107,7 +107,7 @@ def _read_documents(path: str, spec: CollectionSpec) -> tuple[dict[str, str], li
             empty.append(document)
     if empty and spec.empty_documents == "error":
         message = "has neither title nor text, expected words to search"
-        problems = [Problem.error("empty-document", f"document `{one}`", message) for one in empty]
+        problems = [Problem.error("empty-document", f"document `{name}`", message) for name in empty]
         raise BadInput(path, problems, hint="`empty_documents: skip` under `collection` leaves them out")
     if not texts:
         raise BadInput(path, [Problem.error("empty", "documents", "none, expected texts to search")])

@@ -34,7 +34,7 @@ class RoutingProtocol(BaseProtocol):
 
     @property
     def heading(self) -> str:
-        """What its line begins with."""
+        """Beginning of its line."""
         return "routing"
 
 
@@ -48,7 +48,7 @@ class SkippingProtocol(BaseProtocol):
 
     @property
     def heading(self) -> str:
-        """What its line begins with."""
+        """Beginning of its line."""
         return "skipping"
 
 
@@ -62,13 +62,13 @@ class RerankingProtocol(BaseProtocol):
 
     @property
     def heading(self) -> str:
-        """What its line begins with."""
+        """Beginning of its line."""
         return "reranking"
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionCounts:
-    """What was counted while reading decisions."""
+    """Counts made while reading decisions."""
 
     queries: int
     unknown: int = 0
@@ -91,14 +91,14 @@ class DecisionCounts:
 
     def notes(self, protocol: BaseProtocol) -> tuple[Note, ...]:  # noqa: ARG002 - the same under every protocol
         """Return what is not known, and the notes on the inputs."""
-        found = []
+        notes = []
         if self.unknown:
             message = f"{counted(self.unknown, 'query')} without the quality of the decision: left out of it"
-            found.append(Note("no-quality", "info", message, "queries without quality", f"{self.unknown:,}"))
+            notes.append(Note("no-quality", "info", message, "queries without quality", f"{self.unknown:,}"))
         if self.undefined:
             message = "the mean before reranking is 0: the improvement is undefined"
-            found.append(Note("undefined-improvement", "warning", message))
-        return (*found, *self.input_notes)
+            notes.append(Note("undefined-improvement", "warning", message))
+        return (*notes, *self.input_notes)
 
     def select(self, view: RoutingView | SkipView | RerankingView) -> DecisionCounts:
         """Return the counts of some queries."""
@@ -113,8 +113,8 @@ def align_choices(
 ) -> OwnedAlignment:
     """Return what each choice was worth; the share of an expert is of the queries of the same system."""
     best, chosen = choices.best_quality(), choices.chosen_quality()
-    given = np.array([one is not None for one in choices.optimal])
-    named = np.array([one == pick for one, pick in zip(choices.optimal, choices.chosen, strict=True)])
+    given = np.array([optimal is not None for optimal in choices.optimal])
+    named = np.array([optimal == pick for optimal, pick in zip(choices.optimal, choices.chosen, strict=True)])
     many = Counter(zip(choices.owners, choices.chosen, strict=True))
     total = Counter(choices.owners)
     share = np.array([many[key] / total[key[0]] for key in zip(choices.owners, choices.chosen, strict=True)])
@@ -136,10 +136,10 @@ def _rank_optimal(choices: Choices, best: Floats) -> Floats:
     rank = np.full(len(choices), np.nan)
     for row, order in enumerate(choices.ranked):
         good = {choices.optimal[row]} - {None} or {
-            one for one, values in choices.quality.items() if values[row] == best[row]
+            expert for expert, values in choices.quality.items() if values[row] == best[row]
         }
         if order:
-            rank[row] = next((at for at, one in enumerate(order, start=1) if one in good), np.inf)
+            rank[row] = next((at for at, expert in enumerate(order, start=1) if expert in good), np.inf)
     return rank
 
 
@@ -175,11 +175,11 @@ def align_reranking(
 
 def _reader(kind: type, words: str) -> Callable[[Any, str | None], Any]:
     def read(source: Any, name: str | None) -> Any:
-        found = read_decisions(source, name=name)
-        if not isinstance(found, kind):
-            msg = f"{found.name} holds {type(found).__name__}, expected {words}"
+        decisions = read_decisions(source, name=name)
+        if not isinstance(decisions, kind):
+            msg = f"{decisions.name} holds {type(decisions).__name__}, expected {words}"
             raise WrongKind(msg)
-        return found
+        return decisions
 
     return read
 
@@ -189,7 +189,7 @@ def _parser(family: str) -> Callable[[Measures], list[Measure]]:
 
     def parse(measures: Measures) -> list[Measure]:
         named = parse_measures(measures, family=family)
-        with_companions = [one for measure in named for one in (str(measure), *measure.companions)]
+        with_companions = [name for measure in named for name in (str(measure), *measure.companions)]
         return parse_measures(list(dict.fromkeys(with_companions)), family=family)
 
     return parse

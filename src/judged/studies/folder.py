@@ -37,7 +37,7 @@ CONTENTS = {
     "manifest.json": "versions, seed, machine, and the SHA-256 of every file",
     ANSWERS: "what is finished; a study that is run again into this folder resumes from there",
 }
-"""What a folder of results may hold, as its README says it."""
+"""Possible contents of a folder of results, as its README describes them."""
 
 
 def prepare_folder(folder: Path) -> None:
@@ -86,7 +86,7 @@ def _write_results(study: Study, inputs: StudyInputs) -> None:
         documents=dict(zip(inputs.collection.documents, inputs.collection.texts, strict=True)),
     )
     write_file(folder / "README.md", _describe_folder(study, folder))
-    _write_manifest(study, inputs)
+    _write_manifest(study, inputs)  # last, because it holds the hashes of all other files
 
 
 def _list_files(folder: Path) -> list[Path]:

@@ -6,7 +6,7 @@ retrieved it; sums are over these runs, so a run that lacks the document adds no
 something about documents that a run lacks.
 
 Contributions are added with twice the precision of a float, so that documents with the same contributions are tied
-whatever the order of the runs; ties are in order of document id, descending.
+in any order of the runs; ties are in order of document id, descending.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Method:
     def parameters(self) -> dict[str, float]:
         """Its parameters with their defaults."""
         signature = inspect.signature(self.function).parameters.values()
-        return {one.name: one.default for one in signature if one.kind is one.KEYWORD_ONLY}
+        return {item.name: item.default for item in signature if item.kind is item.KEYWORD_ONLY}
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,12 @@ class Fusion:
     @classmethod
     def choose(cls, method: str, *, normalisation: str | None = None, **parameters: float) -> Fusion:
         """Return the fusion that was named; raise an error for names and parameters that it does not have."""
-        found = _find(method, METHODS, ALIASES, "method of fusion")
-        chosen = METHODS[found]
+        canonical = _find(method, METHODS, ALIASES, "method of fusion")
+        chosen = METHODS[canonical]
         default = "min-max" if chosen.uses == "scores" else "none"
         scale = _find(normalisation or default, NORMALISATIONS, SCALE_ALIASES, "normalisation")
         if chosen.uses == "ranks" and scale != "none":
-            msg = f"`{found}` fuses ranks, and takes no normalisation of scores"
+            msg = f"`{canonical}` fuses ranks, and takes no normalisation of scores"
             raise JudgedError(msg, hint=f"leave `{scale}` out, or choose `combsum`")
         for name, value in parameters.items():
             _check_parameter(chosen, name, value)
@@ -157,10 +157,10 @@ class Fusion:
 
 
 def _find(name: str, known: Mapping[str, object], aliases: Mapping[str, str], kind: str) -> str:
-    """Return the canonical name, whatever its case, `_` and `-`."""
+    """Return the canonical name, ignoring case, `_` and `-`."""
     check_kind(kind, name, str, "its name")
     folded = name.lower().replace("_", "").replace("-", "")
-    by_fold = {one.replace("-", ""): one for one in known} | dict(aliases)
+    by_fold = {canonical.replace("-", ""): canonical for canonical in known} | dict(aliases)
     if folded not in by_fold:
         raise UnknownName(kind, name, list(known))
     return by_fold[folded]
@@ -168,7 +168,7 @@ def _find(name: str, known: Mapping[str, object], aliases: Mapping[str, str], ki
 
 def _check_parameter(method: Method, name: str, value: float) -> None:
     if name not in method.parameters:
-        known = ", ".join(f"`{one}`" for one in method.parameters) or "none"
+        known = ", ".join(f"`{parameter}`" for parameter in method.parameters) or "none"
         msg = f"`{method.name}` has no parameter `{name}`"
         raise JudgedError(msg, hint=f"its parameters: {known}")
     low, high = _RANGES[name]
@@ -190,20 +190,20 @@ def _read_weights(weights: Weights, names: Sequence[str]) -> tuple[float, ...]:
         if absent:
             msg = f"weights are missing for {', '.join(absent)}, expected one for each run"
             raise JudgedError(msg)
-        found = [float(weights[name]) for name in names]
+        numbers = [float(weights[name]) for name in names]
     else:
-        found = [float(weight) for weight in weights]
-    if len(found) != len(names):
-        msg = f"there are {len(found)} weights for {len(names)} runs, expected one for each"
+        numbers = [float(weight) for weight in weights]
+    if len(numbers) != len(names):
+        msg = f"there are {len(numbers)} weights for {len(names)} runs, expected one for each"
         raise JudgedError(msg)
-    for name, weight in zip(names, found, strict=True):
+    for name, weight in zip(names, numbers, strict=True):
         if not (math.isfinite(weight) and weight >= 0):
             msg = f"the weight of {name} is {weight:g}, expected a finite number from 0"
             raise JudgedError(msg)
-    if not any(found):
+    if not any(numbers):
         msg = "every weight is 0, expected at least one above"
         raise JudgedError(msg)
-    return tuple(found)
+    return tuple(numbers)
 
 
 # Normalisations: the scores of a list, query by query, on one scale.
@@ -230,6 +230,7 @@ def _scale_z_score(ranked: RankedList) -> Floats:
     """(s - mean) / standard deviation; 0 for all where the scores of a query are equal."""
     mean = divide(segment_sum(ranked.score, ranked.offset), ranked.size)
     apart = ranked.score - _spread(mean, ranked)
+    # rounding may leave equal scores a deviation just above 0, and dividing by it would set them far apart
     equal = _spread(_lowest(ranked) == segment_max(ranked.score, ranked.offset), ranked)
     deviation = np.sqrt(divide(segment_sum(apart * apart, ranked.offset), ranked.size))
     return np.where(equal, 0.0, divide(apart, _spread(deviation, ranked)))
@@ -253,7 +254,7 @@ NORMALISATIONS: dict[str, Callable[[RankedList], Floats]] = {
     "rank": _scale_rank,
     "none": _keep,
 }
-"""What scores are scaled by, in each query of each run."""
+"""Normalisations of scores, in each query of each run."""
 SCALE_ALIASES = {"zmuv": "z-score", "minmax": "min-max"}
 
 

@@ -1,4 +1,4 @@
-"""What a study learns from its training queries: weights of fusions, and which expert is best for which query."""
+"""Learning from the training queries of a study: weights of fusions, and the best expert for each query."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Learning:
     def _run_of(self, name: str) -> Run:
         """Return the run of a system over all queries, training queries included."""
         log = next(planned.log for planned in self._inputs.plan if planned.spec.name == name)
-        return make_run(name, ((one.query, one.documents, one.scores) for one in log.first_pass()))
+        return make_run(name, ((asked.query, asked.documents, asked.scores) for asked in log.first_pass()))
 
     def _find_best_experts(self, spec: SystemSpec) -> dict[str, str]:
         """Return the best expert of each training query, by the first measure; of equal ones the first."""
@@ -66,7 +66,7 @@ class Learning:
         )
         measure = scored.measures[0]
         sign = -1.0 if measure.higher_is_better is False else 1.0
-        values = {name: found.scores.by_query(measure) for name, found in scored.items()}
+        values = {name: evaluation.scores.by_query(measure) for name, evaluation in scored.items()}
         return {
             query: max(spec.parts, key=lambda part, query=query: sign * values[part].get(query, 0.0))  # type: ignore[misc]
             for query in self._inputs.training

@@ -68,7 +68,7 @@ class _View:
 
 @dataclass(frozen=True, eq=False)
 class RoutingView(_View):
-    """What a router chose, and how good that was."""
+    """A router's choices, and their quality."""
 
     right: Flags
     """Whether the chosen expert is optimal."""
@@ -86,7 +86,7 @@ class RoutingView(_View):
 
 @dataclass(frozen=True, eq=False)
 class SkipView(_View):
-    """What a skip policy decided, and whether retrieval was needed."""
+    """A skip policy's decisions, and whether retrieval was needed."""
 
     skipped: Flags
     needed: Flags
@@ -248,9 +248,9 @@ def balance(view: RoutingView) -> Floats:
         >>> judged.evaluate(None, choices, "Balance")["Balance"]
         0.5
     """
-    found, most = np.full(len(view), np.nan), log2(view.experts)
-    np.divide(entropy(view), most, out=found, where=most > 0)
-    return found
+    share, most = np.full(len(view), np.nan), log2(view.experts)
+    np.divide(entropy(view), most, out=share, where=most > 0)
+    return share
 
 
 Balance = Measure(
@@ -452,9 +452,9 @@ def improvement(view: RerankingView) -> Floats:
         >>> judged.evaluate_routing(rows, name="reranker")["reranker"].mean()
         {'Improvement': 50.0}
     """
-    found = np.full(len(view), np.nan)
-    np.divide(100.0 * (view.after - view.before), view.base, out=found, where=view.base > 0)
-    return found
+    percent = np.full(len(view), np.nan)
+    np.divide(100.0 * (view.after - view.before), view.base, out=percent, where=view.base > 0)
+    return percent
 
 
 Improvement = Measure(

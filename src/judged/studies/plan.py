@@ -66,9 +66,9 @@ class StudyInputs:
     """The queries that systems are scored on."""
     plan: tuple[PlannedSystem, ...]
     folder: Path
-    """Where answers, runs and judgments are."""
+    """Folder of answers, runs and judgments."""
     files: tuple[InputFile, ...] = ()
-    """Where the collection was read from."""
+    """Source of the collection."""
     temporary: bool = False
     """Whether the folder is removed at the end, so that no result may name its files."""
 
@@ -119,6 +119,7 @@ def plan_systems(spec: StudySpec, collection: Collection, folder: Path) -> list[
             }
         )
         log = AnswerLog(folder / ANSWERS / f"{keys[system.name][:16]}.jsonl")
+        # the log keeps later passes of an earlier run that had more of them
         known = {(asked.query, asked.sample) for asked in log.read() if asked.sample < spec.repeats}
         planned.append(PlannedSystem(system, keys[system.name], log, frozenset(known), total))
     return planned
@@ -133,10 +134,11 @@ def _find_files(settings: Any) -> Iterator[tuple[str, str]]:
         for value in settings:
             yield from _find_files(value)
     elif isinstance(settings, str) and settings:
+        # longer texts are prompts or the like: `is_dir` raises an error for what is too long to be a path
         path = Path(settings)
         module = settings.partition(":")[0]
         if len(settings) < 4096 and path.is_dir():
-            yield from (_stat(found) for found in sorted(path.rglob("*")) if found.is_file())
+            yield from (_stat(file) for file in sorted(path.rglob("*")) if file.is_file())
         elif len(settings) < 4096 and path.is_file():
             yield _stat(path)
         elif ":" in settings and module.replace(".", "").isidentifier():
@@ -145,8 +147,8 @@ def _find_files(settings: Any) -> Iterator[tuple[str, str]]:
 
 
 def _stat(path: Path) -> tuple[str, str]:
-    found = path.stat()
-    return str(path), f"{found.st_size} {found.st_mtime_ns}"
+    status = path.stat()  # its size and time stand for a hash: models may take gigabytes
+    return str(path), f"{status.st_size} {status.st_mtime_ns}"
 
 
 def describe_plan(inputs: StudyInputs, cache: VectorCache) -> Iterator[str]:

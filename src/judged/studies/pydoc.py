@@ -43,7 +43,7 @@ xmlrpc.client xmlrpc.server zipapp zipfile zipimport zlib zoneinfo
 A Python built without one of them (`sqlite3`, `ssl`, …) has a smaller collection.
 """
 SHORTEST_TEXT = 40
-"""Number of characters below which the rest of a docstring is no document."""
+"""Minimum length, in characters, of the rest of a docstring that becomes a document."""
 SHORTEST_QUERY, LONGEST_QUERY, FEWEST_WORDS = 15, 200, 3
 ANSWER, OVERRIDE, NEIGHBOUR = 3, 2, 1
 """Grades."""
@@ -61,7 +61,7 @@ class Text(NamedTuple):
 
 
 class Grade(NamedTuple):
-    """How well a document answers a query, and the object that it is a name of."""
+    """Grade of a document for a query, and the object that it is a name of."""
 
     query: str
     document: str
@@ -166,21 +166,21 @@ def find_entries(modules: Iterable[str] = MODULES) -> list[Entry]:
     """Find every documented function, class, method and property of these modules, sorted by name."""
     seen: dict[int, _Sighting] = {}
 
-    def note(thing: object, name: str, owner: int | None = None, attribute: str = "") -> None:
-        sighting = seen.setdefault(id(thing), _Sighting(thing, [], owner, attribute))
+    def note(definition: object, name: str, owner: int | None = None, attribute: str = "") -> None:
+        sighting = seen.setdefault(id(definition), _Sighting(definition, [], owner, attribute))
         if name not in sighting.names:
             sighting.names.append(name)
 
     for module in _import_all(modules):
-        for name, thing in _find_public(module):
-            note(thing, f"{module.__name__}.{name}")
+        for name, definition in _find_public(module):
+            note(definition, f"{module.__name__}.{name}")
     for sighting in [sighting for sighting in seen.values() if inspect.isclass(sighting.thing)]:
         for name, member in sorted(vars(sighting.thing).items()):
-            thing = getattr(member, "__func__", member)
-            if name.startswith("_") or not _is_own(thing):
+            definition = getattr(member, "__func__", member)
+            if name.startswith("_") or not _is_own(definition):
                 continue
-            if inspect.isroutine(thing) or isinstance(thing, property):
-                note(thing, f"{sighting.first}.{name}", id(sighting.thing), name)
+            if inspect.isroutine(definition) or isinstance(definition, property):
+                note(definition, f"{sighting.first}.{name}", id(sighting.thing), name)
     entries = [entry for sighting in seen.values() if (entry := _describe(sighting, seen)) is not None]
     return sorted(entries, key=lambda entry: entry.name)
 
@@ -198,21 +198,21 @@ def _import_all(modules: Iterable[str]) -> Iterator[ModuleType]:
 def _find_public(module: ModuleType) -> Iterator[tuple[str, object]]:
     """Return the functions and classes that a module exports; without `__all__`, those that it defines."""
     for name in sorted(getattr(module, "__all__", None) or vars(module)):
-        thing = getattr(module, name, None)
-        if name.startswith("_") or not (inspect.isclass(thing) or inspect.isroutine(thing)):
+        definition = getattr(module, name, None)
+        if name.startswith("_") or not (inspect.isclass(definition) or inspect.isroutine(definition)):
             continue
         if name.endswith("hook") or not _is_own(
-            thing
+            definition
         ):  # what programs replace would make the collection depend on them
             continue
-        home = (getattr(thing, "__module__", None) or "").lstrip("_")
+        home = (getattr(definition, "__module__", None) or "").lstrip("_")
         if hasattr(module, "__all__") or f"{home}.".startswith(f"{module.__name__}."):
-            yield name, thing
+            yield name, definition
 
 
-def _is_own(thing: object) -> bool:
+def _is_own(definition: object) -> bool:
     """Return whether an object is the standard library's, and was not put there by another package."""
-    home = getattr(thing, "__module__", None)
+    home = getattr(definition, "__module__", None)
     return not isinstance(home, str) or home.partition(".")[0] in sys.stdlib_module_names
 
 

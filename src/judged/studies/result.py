@@ -47,7 +47,7 @@ class SystemRecord:
     """The length of the vectors of each encoder."""
     build_seconds: float = 0.0
     encode_seconds: float = 0.0
-    """How long the documents took to encode; 0 if all were cached."""
+    """Encoding time of the documents; 0 if all were cached."""
     failure: str = ""
     """Why it failed; empty: it did not."""
 
@@ -88,7 +88,7 @@ class Study(Result):
     """The systems compared, if there are two or more."""
     times: tuple[StageTimes, ...] = ()
     routing: tuple[RoutingReport, ...] = ()
-    """What routers, skip policies and rerankers were worth."""
+    """Value of routers, skip policies and rerankers."""
     tunings: Mapping[str, FusionTuning] = field(default_factory=dict)
     """The tuned weights of fusions, by system."""
     notes: tuple[Note, ...] = ()
@@ -112,28 +112,28 @@ class Study(Result):
     @property
     def stages(self) -> tuple[str, ...]:
         """Every stage that was timed, the total last."""
-        return tuple(sorted(dict.fromkeys(one.stage for one in self.times), key=lambda stage: stage == TOTAL))
+        return tuple(sorted(dict.fromkeys(row.stage for row in self.times), key=lambda stage: stage == TOTAL))
 
     @property
     def timings(self) -> Timings:
         """The raw times, as a table of system, query, stage and seconds."""
         return Timings.from_columns(
-            [one.system for one in self.times for _ in one.queries],
-            np.concatenate([one.seconds for one in self.times]) if self.times else [],
-            query=[query for one in self.times for query in one.queries],
-            stage=[one.stage for one in self.times for _ in one.queries],
+            [times.system for times in self.times for _ in times.queries],
+            np.concatenate([times.seconds for times in self.times]) if self.times else [],
+            query=[query for times in self.times for query in times.queries],
+            stage=[times.stage for times in self.times for _ in times.queries],
             name=self.name,
         )
 
     @cached_property
     def latencies(self) -> Mapping[tuple[str, str], Mapping[str, float]]:
         """Mean and percentiles of every system and stage, in milliseconds."""
-        found = {}
+        means = {}
         for stage in self.stages:
             timed = evaluate(None, self.timings, LATENCIES, protocol=TimingProtocol(stage=stage))
-            for system, one in timed.systems.items():
-                found[system, stage] = one.mean()
-        return found
+            for system, evaluation in timed.systems.items():
+                means[system, stage] = evaluation.mean()
+        return means
 
     def leaderboard(self) -> Evaluations | None:
         """Return the evaluation of every system that did not fail."""
@@ -203,12 +203,12 @@ class Study(Result):
         names = ("mean_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms")
         return [
             {
-                "system": one.system,
-                "stage": one.stage,
-                "samples": len(one.seconds),
-                **dict(zip(names, self.latencies[one.system, one.stage].values(), strict=True)),
+                "system": times.system,
+                "stage": times.stage,
+                "samples": len(times.seconds),
+                **dict(zip(names, self.latencies[times.system, times.stage].values(), strict=True)),
             }
-            for one in self.times
+            for times in self.times
         ]
 
     def answer(self, digits: int = 4) -> str:
@@ -224,8 +224,8 @@ class Study(Result):
                 words = join_words([f"{name} ({self._milliseconds(name)})" for name in names])
                 yield f"Pareto-optimal by {join_words([*axes, 'mean latency'])}: {words}."
         elif self.scored is not None:
-            name, one = next(iter(self.scored.items()))
-            measure, value = next(iter(one.mean().items()))
+            name, evaluation = next(iter(self.scored.items()))
+            measure, value = next(iter(evaluation.mean().items()))
             yield f"{name}: {measure} {value:.{digits}f}, {self._milliseconds(name)} a query."
         if self.failures:
             yield f"{counted(len(self.failures), 'system')} failed: {join_words(list(self.failures))}."
@@ -340,12 +340,12 @@ class Study(Result):
         """Draw the mean time of each stage, end to end, a bar for each system."""
         records: list[Record] = [
             {
-                "group": one.system,
-                "name": one.stage,
-                "value": self.latencies[one.system, one.stage]["Latency"],
+                "group": times.system,
+                "name": times.stage,
+                "value": self.latencies[times.system, times.stage]["Latency"],
             }
-            for one in self.times
-            if one.stage != TOTAL
+            for times in self.times
+            if times.stage != TOTAL
         ]
         return draw_stacked_bars(
             records,
@@ -356,8 +356,8 @@ class Study(Result):
 
     def charts(self) -> list[Figure]:
         """Return every figure: means, accuracy against latency, times by stage, confusion matrices."""
-        found = [block for block in self.blocks(Display(notes=False)) if isinstance(block, Figure)]
-        return [*found, *self._draw_measures()]
+        figures = [block for block in self.blocks(Display(notes=False)) if isinstance(block, Figure)]
+        return [*figures, *self._draw_measures()]
 
     def _draw_measures(self) -> Iterator[Figure]:
         """Draw each measure by itself, a bar for each system, for documents that show one at a time."""
@@ -365,8 +365,8 @@ class Study(Result):
             return
         for measure in self.scored.measures:
             bars: list[Record] = [
-                {"group": name, "name": str(measure), "value": found[measure]}
-                for name, found in self.scored.items()
+                {"group": name, "name": str(measure), "value": evaluation[measure]}
+                for name, evaluation in self.scored.items()
             ]
             yield draw_bars(bars, name=f"measure-{measure}", title=str(measure), value="mean")
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from judged.studies.tables import DecisionsLike
 
 RETRIEVE, SKIP = "retrieve", "skip"
-"""What a skip policy decides between."""
+"""Alternatives of a skip policy."""
 
 
 def evaluate_routing(
@@ -65,10 +65,10 @@ def evaluate_routing(
         decisions = _add_quality(decisions, quality)
     whole = evaluate(None, decisions, measures)
     by_system = dict(whole.systems)
-    intervals = {system: _find_intervals(found, level) for system, found in by_system.items()}
+    intervals = {system: _find_intervals(evaluation, level) for system, evaluation in by_system.items()}
     ends = {
-        system: {measure: (one.low, one.high) for measure, one in found.items() if isinstance(one, Interval)}
-        for system, found in intervals.items()
+        system: {name: (both.low, both.high) for name, both in own.items() if isinstance(both, Interval)}
+        for system, own in intervals.items()
     }
     return RoutingReport(
         subject=decisions.family,
@@ -82,7 +82,7 @@ def evaluate_routing(
 
 @dataclass(frozen=True)
 class Confusion:
-    """How often each expert was chosen where each was optimal, for one system."""
+    """Number of times that each expert was chosen where each was optimal, for one system."""
 
     system: str
     labels: tuple[str, ...]
@@ -125,40 +125,40 @@ class RoutingReport(Result):
         tables = dict(self.scored.tables())
         scores = tables.pop("scores")
         confusion: list[dict[str, Value]] = [
-            {"system": one.system, "optimal": row, "chosen": column, "queries": count}
-            for one in self.confusions
-            for row, line in zip(one.labels, one.counts, strict=True)
-            for column, count in zip(one.labels, line, strict=True)
+            {"system": matrix.system, "optimal": row, "chosen": column, "queries": count}
+            for matrix in self.confusions
+            for row, line in zip(matrix.labels, matrix.counts, strict=True)
+            for column, count in zip(matrix.labels, line, strict=True)
         ]
         shares: list[dict[str, Value]] = [
-            {"system": one.system, "expert": label, "share": share}
-            for one in self.confusions
-            for label, share in zip(one.labels, one.shares, strict=True)
+            {"system": matrix.system, "expert": label, "share": share}
+            for matrix in self.confusions
+            for label, share in zip(matrix.labels, matrix.shares, strict=True)
         ]
-        found = {"confusion": confusion, "shares": shares} if self.confusions else {}
-        return {**tables, **{name: tabulate(rows) for name, rows in found.items()}, "scores": scores}
+        records = {"confusion": confusion, "shares": shares} if self.confusions else {}
+        return {**tables, **{name: tabulate(rows) for name, rows in records.items()}, "scores": scores}
 
     def blocks(self, display: Display) -> Iterable[Block]:
         """Return the answer, the measures with their intervals, confusion matrix, shares, and the notes."""
         yield Sentence(self._answer(display.digits))
         yield from self.scored.blocks(replace(display, notes=False))
-        for one in self.confusions:
-            yield from self._confusion_blocks(one)
+        for matrix in self.confusions:
+            yield from self._confusion_blocks(matrix)
         if display.notes and self.notes:
             yield Notes(self.notes)
 
-    def _confusion_blocks(self, one: Confusion) -> Iterator[Block]:
-        title = f"{one.system}: queries by optimal (rows) and chosen (columns)"
+    def _confusion_blocks(self, matrix: Confusion) -> Iterator[Block]:
+        title = f"{matrix.system}: queries by optimal (rows) and chosen (columns)"
         rows: tuple[tuple[Value, ...], ...] = tuple(
-            (label, *line) for label, line in zip(one.labels, one.counts, strict=True)
+            (label, *line) for label, line in zip(matrix.labels, matrix.counts, strict=True)
         )
-        shares = ("share chosen", *(f"{100 * share:.1f} %" for share in one.shares))
-        yield Table(("optimal", *one.labels), (*rows, shares), title=title, foot=1)
+        shares = ("share chosen", *(f"{100 * share:.1f} %" for share in matrix.shares))
+        yield Table(("optimal", *matrix.labels), (*rows, shares), title=title, foot=1)
         yield draw_heat_map(
-            one.counts,
-            one.labels,
-            name=f"confusion-{one.system}",
-            title=f"Choices of {one.system}",
+            matrix.counts,
+            matrix.labels,
+            name=f"confusion-{matrix.system}",
+            title=f"Choices of {matrix.system}",
             x="chosen",
             y="optimal",
             note="Cells are darker the more of their row they hold",
@@ -168,8 +168,8 @@ class RoutingReport(Result):
         """Return the first measure of every system in words."""
         measure = self.scored.measures[0]
         facts = []
-        for system, found in self.scored.items():
-            value = found[measure]
+        for system, evaluation in self.scored.items():
+            value = evaluation[measure]
             low, high = self.scored.intervals.get(system, {}).get(str(measure), (None, None))
             known = format_value(Estimate(value, low, high), digits=digits) + _unit(measure)
             facts.append(f"{system} {'undefined' if np.isnan(value) else known}")
@@ -192,19 +192,19 @@ def _add_quality(decisions: Decisions, quality: Evaluations) -> Decisions:
         raise WrongKind(msg)
     measure = quality.measures[0]
     return decisions.with_quality(
-        {expert: found.scores.by_query(measure) for expert, found in quality.items()}
+        {expert: evaluation.scores.by_query(measure) for expert, evaluation in quality.items()}
     )
 
 
-def _find_intervals(found: Evaluation, level: float) -> dict[str, Interval | Undefined]:
+def _find_intervals(evaluation: Evaluation, level: float) -> dict[str, Interval | Undefined]:
     """Return the interval of every measure that has one; measures that only describe have none."""
     intervals: dict[str, Interval | Undefined] = {}
-    for measure in found.measures:
-        values = found.values(measure)
+    for measure in evaluation.measures:
+        values = evaluation.values(measure)
         if measure.higher_is_better is None or not len(values):
             continue
-        if isinstance(found.view, RerankingView):
-            before, after = found.view.before, found.view.after
+        if isinstance(evaluation.view, RerankingView):
+            before, after = evaluation.view.before, evaluation.view.after
             intervals[str(measure)] = ratio_interval(100.0 * (after - before), before, level=level)
         elif math.isfinite(top := measure.bounds[1]) and is_binary(values / top):
             share = wilson_interval(values / top, level=level)

@@ -132,6 +132,7 @@ def _answer_all(
 def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counter: _Counter) -> None:
     """Ask a system every query that is not in its log, in passes, after a warm-up."""
     planned.log.write_build(_describe_build(system))  # a process that is killed leaves at least this
+    # training queries too: weights and best experts are learned from these answers
     queries = list(inputs.collection.queries.items())
     for query, text in queries[: inputs.spec.warmup]:
         system.answer(Query(query, text, Clock(), sample=-1))
@@ -161,6 +162,7 @@ def _ask(system: System, query: str, text: str, sample: int) -> Asked:
     answer = system.answer(Query(query, text, clock, sample))
     times = clock.stop()
     anyway: Ranked | None = None
+    # by a clock of its own: what a skipped query would have found is scored, but costs the system no time
     if not answer.retrieved and sample == 0:
         anyway = system.answer(Query(query, text, Clock(), sample=-1), skipping=False).ranked
     return Asked.record(query, sample, answer, times, anyway)
@@ -185,7 +187,7 @@ class _Counter:
 
 
 def _describe_build(system: System) -> Built:
-    """Return what building a system showed, to be kept beside its answers."""
+    """Return the figures from building a system, to be kept next to its answers."""
     return Built(
         untrained=system.untrained,
         dimensions=tuple(space.dimensions for space in system.spaces),

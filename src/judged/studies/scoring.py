@@ -47,11 +47,11 @@ class _Answered:
     @cached_property
     def first_pass(self) -> list[Asked]:
         """The answers of the first pass, each query once."""
-        found: dict[str, Asked] = {}
+        first: dict[str, Asked] = {}
         for asked in self.asked:
             if asked.sample == 0:
-                found.setdefault(asked.query, asked)
-        return list(found.values())
+                first.setdefault(asked.query, asked)
+        return list(first.values())
 
 
 def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learning) -> Study:
@@ -75,7 +75,8 @@ def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learn
         for record in records
         if record.failure
     ]
-    notes += [Note("stage", "info", f"{one.name}: {note}") for one in answered for note in one.built.notes]
+    stated = ((system.name, note) for system in answered for note in system.built.notes)
+    notes += [Note("stage", "info", f"{name}: {note}") for name, note in stated]
     study = Study(
         name=str(inputs.spec.name),
         collection=inputs.collection.name,
@@ -131,7 +132,8 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], lea
     )
     times = tuple(_collect_times(answered, spec.repeats))
     comparison = _compare(inputs, answered, scored, times)
-    tuned = [one for one in answered if one.planned.spec.fuse is not None and one.planned.spec.fuse.tune]
+    specs = {system.name: system.planned.spec for system in answered}
+    tuned = {name: system for name, system in specs.items() if system.fuse is not None and system.fuse.tune}
     notes = scored.notes if comparison is None else comparison.notes
     return replace(
         study,
@@ -139,7 +141,7 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], lea
         comparison=None if comparison is None else replace(comparison, notes=()),
         times=times,
         routing=tuple(_score_decisions(inputs, answered, scored)),
-        tunings={one.name: learning.tune(one.planned.spec) for one in tuned},
+        tunings={name: learning.tune(system) for name, system in tuned.items()},
         notes=tuple(dict.fromkeys((*study.notes, *notes, *_note_changes(answered)))),
         provenance=replace(
             study.provenance,
@@ -155,10 +157,10 @@ def _make_runs(
     """Return the judgments of the scored queries and the run of each system on them, or the files they are written to."""
     judgments = inputs.judgments.select(set(inputs.scored))
     runs = {
-        one.name: make_run(
-            one.name, ((asked.query, asked.documents, asked.scores) for asked in one.first_pass)
+        system.name: make_run(
+            system.name, ((asked.query, asked.documents, asked.scores) for asked in system.first_pass)
         )
-        for one in answered
+        for system in answered
     }
     if inputs.temporary:
         return judgments, dict(runs)
@@ -166,21 +168,21 @@ def _make_runs(
     folder.mkdir(parents=True, exist_ok=True)
     write_judgments(judgments, inputs.folder / "judgments.csv", force=True)
     paths: dict[str, Run | str] = {}
-    for one in answered:
-        path = folder / f"{one.planned.spec.name}.run"
-        write_run(runs[one.name], path, format="trec", force=True)
-        write_run(runs[one.name], folder / f"{one.planned.spec.name}.parquet", force=True)
-        paths[one.name] = str(path)
+    for system in answered:
+        path = folder / f"{system.planned.spec.name}.run"
+        write_run(runs[system.name], path, format="trec", force=True)
+        write_run(runs[system.name], folder / f"{system.planned.spec.name}.parquet", force=True)
+        paths[system.name] = str(path)
     return str(inputs.folder / "judgments.csv"), paths
 
 
 def _collect_times(answered: Sequence[_Answered], repeats: int) -> Iterator[StageTimes]:
     """Yield every time of every stage, on the scored queries, in the order in which they were asked."""
-    for one in answered:
+    for system in answered:
         queries: dict[str, list[str]] = defaultdict(list)
         seconds: dict[str, list[float]] = defaultdict(list)
         seen: set[tuple[str, int]] = set()
-        for asked in one.asked:
+        for asked in system.asked:
             key = (asked.query, asked.sample)
             if asked.sample >= repeats or key in seen:
                 continue
@@ -189,7 +191,7 @@ def _collect_times(answered: Sequence[_Answered], repeats: int) -> Iterator[Stag
                 queries[stage].append(asked.query)
                 seconds[stage].append(nanoseconds / 1e9)
         for stage in sorted(seconds, key=lambda stage: stage == TOTAL):
-            yield StageTimes(one.name, stage, tuple(queries[stage]), np.array(seconds[stage]))
+            yield StageTimes(system.name, stage, tuple(queries[stage]), np.array(seconds[stage]))
 
 
 def _compare(
@@ -198,8 +200,8 @@ def _compare(
     if len(answered) < 2:
         return None
     spec = inputs.spec
-    baseline = next((one.name for one in answered if one.planned.spec.name == spec.baseline), None)
-    totals = {one.system: one.seconds for one in times if one.stage == TOTAL}
+    baseline = next((system.name for system in answered if system.planned.spec.name == spec.baseline), None)
+    totals = {stage.system: stage.seconds for stage in times if stage.stage == TOTAL}
     return compare(
         list(scored.values()),
         baseline=baseline,
@@ -215,34 +217,34 @@ def _score_decisions(
     inputs: StudyInputs, answered: Sequence[_Answered], scored: Evaluations
 ) -> Iterator[RoutingReport]:
     """Yield what routers, skip policies and rerankers were worth, by the first measure."""
-    shown = {one.planned.spec.name: one.name for one in answered}
-    for one in answered:
-        if one.planned.spec.router is not None:
-            yield _score_router(inputs, one, scored, shown)
-    skipping = [one for one in answered if one.planned.spec.skip is not None]
+    shown = {system.planned.spec.name: system.name for system in answered}
+    for system in answered:
+        if system.planned.spec.router is not None:
+            yield _score_router(inputs, system, scored, shown)
+    skipping = [system for system in answered if system.planned.spec.skip is not None]
     if skipping:
         yield evaluate_routing(_collect_skips(inputs, skipping), level=inputs.spec.level)
-    reranked = [one for one in answered if one.planned.spec.rerank_specs()]
+    reranked = [system for system in answered if system.planned.spec.rerank_specs()]
     if reranked:
         yield evaluate_routing(_collect_reranking(inputs, reranked, scored), level=inputs.spec.level)
 
 
 def _score_router(
-    inputs: StudyInputs, one: _Answered, scored: Evaluations, shown: Mapping[str, str]
+    inputs: StudyInputs, system: _Answered, scored: Evaluations, shown: Mapping[str, str]
 ) -> RoutingReport:
     """Return accuracy, regret and balance of a router; the best expert of a query is that of the highest value."""
-    asked = [found for found in one.first_pass if found.experts]
-    experts = {part: scored[shown[part]] for part in one.planned.spec.parts if part in shown}
+    asked = [reply for reply in system.first_pass if reply.experts]
+    experts = {part: scored[shown[part]] for part in system.planned.spec.parts if part in shown}
     measure = scored.measures[0]
     choices = Choices.from_columns(
-        [found.query for found in asked],
-        [found.experts[0] for found in asked],
-        ranked=[found.experts for found in asked],
+        [reply.query for reply in asked],
+        [reply.experts[0] for reply in asked],
+        ranked=[reply.experts for reply in asked],
         quality={
-            part: [found.scores.by_query(measure).get(each.query) for each in asked]
-            for part, found in experts.items()
+            part: [evaluation.scores.by_query(measure).get(reply.query) for reply in asked]
+            for part, evaluation in experts.items()
         },
-        name=one.name,
+        name=system.name,
     )
     return evaluate_routing(choices, level=inputs.spec.level)
 
@@ -256,29 +258,30 @@ def _value_lists(
         name: make_run(name, ((query, *ranked) for query, ranked in by_query.items()))
         for name, by_query in lists.items()
     }
-    found = evaluate_many(
+    evaluations = evaluate_many(
         inputs.judgments.select(inputs.scored),
         runs,
         spec.measure_names()[0],
         protocol=spec.protocol,
     )
-    return {name: one.scores.by_query(one.measures[0]) for name, one in found.items()}
+    measure = evaluations.measures[0]
+    return {name: evaluation.scores.by_query(measure) for name, evaluation in evaluations.items()}
 
 
 def _collect_skips(inputs: StudyInputs, skipping: Sequence[_Answered]) -> SkipDecisions:
     """Return what skip policies decided; retrieval is needed where it finds something by the first measure."""
-    asked = {one.name: one.first_pass for one in skipping}
+    asked = {system.name: system.first_pass for system in skipping}
     lists = {
-        name: {each.query: each.anyway or (each.documents, each.scores) for each in found}
-        for name, found in asked.items()
+        name: {reply.query: reply.anyway or (reply.documents, reply.scores) for reply in replies}
+        for name, replies in asked.items()
     }
     values = _value_lists(inputs, lists)
-    rows = [(name, each) for name, found in asked.items() for each in found]
+    rows = [(name, reply) for name, replies in asked.items() for reply in replies]
     return SkipDecisions.from_columns(
-        [each.query for _, each in rows],
-        [each.retrieved for _, each in rows],
-        quality_retrieved=[values[name].get(each.query, 0.0) for name, each in rows],
-        quality_skipped=[0.0] * len(rows),
+        [reply.query for _, reply in rows],
+        [reply.retrieved for _, reply in rows],
+        quality_retrieved=[values[name].get(reply.query, 0.0) for name, reply in rows],
+        quality_skipped=[0.0] * len(rows),  # a skipped query has no results
         system=[name for name, _ in rows],
     )
 
@@ -286,8 +289,8 @@ def _collect_skips(inputs: StudyInputs, skipping: Sequence[_Answered]) -> SkipDe
 def _collect_reranking(inputs: StudyInputs, reranked: Sequence[_Answered], scored: Evaluations) -> Reranking:
     """Return the first measure before and after the rerankers, on the queries that were retrieved for."""
     lists = {
-        one.name: {each.query: each.before for each in one.first_pass if each.before is not None}
-        for one in reranked
+        system.name: {asked.query: asked.before for asked in system.first_pass if asked.before is not None}
+        for system in reranked
     }
     values = _value_lists(inputs, lists)
     rows = [(name, query) for name, by_query in lists.items() for query in by_query]
@@ -301,13 +304,13 @@ def _collect_reranking(inputs: StudyInputs, reranked: Sequence[_Answered], score
 
 
 def _note_changes(answered: Sequence[_Answered]) -> Iterator[Note]:
-    """Yield a note for each system that answered queries otherwise in a later pass."""
-    for one in answered:
+    """Yield a note for each system that returned different results for a query in a later pass."""
+    for system in answered:
         first: dict[str, tuple[str, ...]] = {}
         changed = set()
-        for asked in one.asked:
+        for asked in system.asked:
             if first.setdefault(asked.query, asked.documents) != asked.documents:
                 changed.add(asked.query)
         if changed:
-            message = f"{one.name} answered {counted(len(changed), 'query')} otherwise in a later pass; the first pass counts"
+            message = f"{system.name} returned different results for {counted(len(changed), 'query')} in a later pass; the first pass is scored"
             yield Note("unsteady", "warning", message)

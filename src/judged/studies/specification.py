@@ -22,7 +22,7 @@ SCHEMA_ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 
 
 class CollectionSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the collection is: a folder in BEIR's layout, or three files in any format that judged reads."""
+    """Location of the collection: a folder in BEIR's layout, or three files in any format that judged reads."""
 
     folder: str | None = None
     """A BEIR folder: `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`."""
@@ -31,7 +31,7 @@ class CollectionSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     judgments: str | None = None
     name: str | None = None
     empty_documents: Literal["error", "skip"] = "error"
-    """What becomes of a document without title and text."""
+    """Treatment of a document without title and text."""
     limit: int | None = None
     """The largest number of queries, taken evenly."""
 
@@ -55,7 +55,7 @@ class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     protocol: str = "trec_eval-9"
     """The profile of the measures."""
     depth: int = 100
-    """How many documents a system returns for a query."""
+    """Number of documents that a system returns for a query."""
     repeats: int = 1
     """Passes over the queries; results are those of the first, times of all."""
     warmup: int = 3
@@ -207,7 +207,7 @@ def _resolve(collection: str | CollectionSpec, base: Path) -> CollectionSpec | s
 
 
 def _resolve_models(content: Any, base: Path) -> Any:
-    """Return the content with every `model` that is a folder beside the study named by its path."""
+    """Return the content with every `model` that is a folder next to the study named by its path."""
     if isinstance(content, list):
         return [_resolve_models(item, base) for item in content]
     if not isinstance(content, dict):

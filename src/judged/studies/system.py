@@ -58,16 +58,16 @@ class SystemFailed(StageFailed):
     def __init__(self, system: str, stage: str, error: Exception, query: str | None = None) -> None:
         asked = "" if query is None else f", query `{query}`"
         known = isinstance(error, JudgedError)
-        what = error.message if isinstance(error, JudgedError) else f"{type(error).__name__}: {error}"
+        message = error.message if isinstance(error, JudgedError) else f"{type(error).__name__}: {error}"
         super().__init__(
-            f"system `{system}`, stage `{stage}`{asked}: {what}",
+            f"system `{system}`, stage `{stage}`{asked}: {message}",
             hint=error.hint if known else None,  # type: ignore[attr-defined]
         )
         self.system, self.stage, self.query = system, stage, query
 
 
 class TuneSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the weights of a fusion are tuned, on the training queries of the study."""
+    """Options for tuning the weights of a fusion on the training queries of the study."""
 
     measure: str | None = None
     """By default the first measure of the study."""
@@ -108,7 +108,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     skip: str | SkipPolicies | None = None
     rerank: str | Rerankers | tuple[str | Rerankers, ...] | None = None
     depth: int | None = None
-    """How many documents it returns; by default the depth of the study."""
+    """Number of documents that it returns; by default the depth of the study."""
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -128,8 +128,8 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def encoder_spec(self) -> EncoderSpec | None:
         """Return the declaration of its encoder."""
-        found: EncoderSpec | None = _expand(self.encoder, ENCODERS, "encoder")
-        return found
+        spec: EncoderSpec | None = _expand(self.encoder, ENCODERS, "encoder")
+        return spec
 
     def search_spec(self) -> SearchSpec | None:
         """Return the declaration of its searcher; the name of an engine is that of a vector index."""
@@ -137,18 +137,18 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             return VectorIndex(engine=self.search)
         if isinstance(self.search, str) and self.search not in SEARCHERS:
             raise UnknownName("searcher", self.search, [*SEARCHERS, *ENGINES])
-        found: SearchSpec | None = _expand(self.search, SEARCHERS, "searcher")
-        return found
+        spec: SearchSpec | None = _expand(self.search, SEARCHERS, "searcher")
+        return spec
 
     def skip_spec(self) -> SkipSpec | None:
         """Return the declaration of its skip policy."""
-        found: SkipSpec | None = _expand(self.skip, SKIP_POLICIES, "skip policy")
-        return found
+        spec: SkipSpec | None = _expand(self.skip, SKIP_POLICIES, "skip policy")
+        return spec
 
     def rerank_specs(self) -> tuple[RerankSpec, ...]:
         """Return the declarations of its rerankers, in order."""
         some = self.rerank if isinstance(self.rerank, tuple) else (self.rerank,)
-        return tuple(_expand(one, RERANKERS, "reranker") for one in some if one is not None)
+        return tuple(_expand(reranker, RERANKERS, "reranker") for reranker in some if reranker is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every setting that results depend on, defaults included, without the name."""
@@ -209,8 +209,8 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 def _own_encoder(stage: StageSpec) -> EncoderSpec | None:
     """Return the encoder that a stage has for itself."""
-    found: EncoderSpec | None = getattr(stage, "encoder", None)
-    return found
+    encoder: EncoderSpec | None = getattr(stage, "encoder", None)
+    return encoder
 
 
 def _expand(stage: str | S | Any | None, known: Mapping[str, type[S]], kind: str) -> Any:
@@ -228,7 +228,7 @@ def _expand(stage: str | S | Any | None, known: Mapping[str, type[S]], kind: str
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system returned for a query, and what it decided on the way."""
+    """A system's results for a query, and its decisions on the way."""
 
     ranked: Ranked
     before: Ranked | None = None
@@ -241,7 +241,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Learned:
-    """What was learned from training queries for one system."""
+    """Parameters of one system that were learned from training queries."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
     """The weights of a fusion, by system."""
@@ -259,7 +259,7 @@ class System:
     find: Callable[[Query], tuple[Ranked, tuple[str, ...]]] = lambda _query: (Ranked(), ())
     """Returns documents, and the experts if a router chose them."""
     source: Searcher | Router | None = None
-    """What finds documents or chooses experts; a fusion and a base have none of their own."""
+    """The stage that finds documents or chooses experts; a fusion and a base have none of their own."""
     rerankers: Sequence[tuple[str, Reranker]] = ()
     """The stage under which each is timed, and the reranker."""
     skip: tuple[str, SkipPolicy] | None = None
@@ -269,7 +269,7 @@ class System:
     untrained: bool = False
     """Whether an encoder or a reranker in it has random weights."""
     seconds: float = 0.0
-    """How long it took to build, its parts included, without the encoding of documents."""
+    """Build time, parts included, without the encoding of documents."""
 
     def answer(self, query: Query, *, skipping: bool = True) -> Answer:
         """Return what the system finds for a query, timing every stage; without `skipping`, the skip policy is passed over."""
@@ -300,7 +300,7 @@ class System:
         try:
             with query.clock.stage(stage):
                 return call()
-        except SystemFailed:
+        except SystemFailed:  # of a part, which has named itself already
             raise
         except Exception as error:
             inner = error.stage if isinstance(error, StageFailed) else None
@@ -342,7 +342,7 @@ class Systems:
         encoder = spec.encoder_spec()
         with _naming(spec.name, "encoder"):
             space = None if encoder is None else workshop.encode(encoder)
-        started = perf_counter()
+        started = perf_counter()  # after the encoding of documents, which has a time of its own
         policy = spec.skip_spec()
         if policy is not None:
             with _naming(spec.name, policy.stage):
@@ -352,10 +352,10 @@ class Systems:
                 system.rerankers = (*system.rerankers, (stage.stage, stage.build(workshop, space)))
         system.find = self._make_find(system, workshop, space, parts)
         system.seconds = perf_counter() - started + sum(part.seconds for part in parts)
-        spaces += (one for part in parts for one in part.spaces)
-        system.spaces = tuple({id(one): one for one in spaces}.values())
+        spaces += (vectors for part in parts for vectors in part.spaces)
+        system.spaces = tuple({id(vectors): vectors for vectors in spaces}.values())
         system.untrained = (
-            any(one.encoder.untrained for one in system.spaces)
+            any(vectors.encoder.untrained for vectors in system.spaces)
             or any(part.untrained for part in parts)
             or any(getattr(reranker, "untrained", False) for _, reranker in system.rerankers)
         )
@@ -380,13 +380,14 @@ class Systems:
         with _naming(spec.name, stage.stage):
             system.source = searcher = self._share_searcher(stage, space)
         # rerankers may take documents from below the depth of the system
-        deep = max([system.depth, *(one.depth for one in spec.rerank_specs())])
+        deep = max([system.depth, *(reranker.depth for reranker in spec.rerank_specs())])
         name = stage.stage
-        # what was returned is what is scored: whatever reads the run must not reorder ties
+        # scores are made strictly decreasing: readers of the run break ties by id, and would score another order
         return lambda query: (system.time(name, query, lambda: searcher.search(query, deep).in_order()), ())
 
     def _share_searcher(self, stage: SearchSpec | Retrievers, space: VectorSpace | None) -> Searcher:
         """Return the searcher of a declaration over some vectors, built once for all systems that have it."""
+        # by the identity of the vectors: the same declaration over others is another index
         key = f"{msgspec.json.encode(stage).decode()} {id(space)}"
         if key not in self._searchers:
             self._searchers[key] = stage.build(self._workshop, space)
@@ -426,8 +427,8 @@ def _fuse(fusion: Fusion, weights: Sequence[float], lists: Sequence[Ranked], nam
     scores = fusion.score(candidates, weights)
     order = candidates.sort(scores)
     documents = candidates.documents.to_pylist()
-    found = tuple(documents[row] for row in candidates.document[order].tolist())
-    return Ranked(found, tuple(scores[order].tolist())).in_order()
+    ranked_documents = tuple(documents[row] for row in candidates.document[order].tolist())
+    return Ranked(ranked_documents, tuple(scores[order].tolist())).in_order()
 
 
 def _make_routing(

@@ -19,7 +19,7 @@ from judged.tables.schema import QUERY_COLUMNS, Field, Schema
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """What all tables of decisions have: the system and the query of each row."""
+    """Base of all tables of decisions: the system and the query of each row."""
 
     queries: tuple[str, ...]
     owners: tuple[str, ...]

@@ -170,7 +170,7 @@ class FusionTuning(Result):
     """The values on the same queries with equal weights, and of each run alone."""
     search: str = "grid"
     trials: int = 0
-    """How many combinations of weights were scored."""
+    """Number of weight combinations that were scored."""
     level: float = 0.95
     higher_is_better: bool = True
     notes: tuple[Note, ...] = ()
@@ -280,11 +280,11 @@ class FusionTuning(Result):
 
 
 def _estimate(values: Floats, level: float) -> Estimate:
-    found = defined_student_interval(values, level=level)
+    interval = defined_student_interval(values, level=level)
     mean = float(values.mean())
-    if isinstance(found, Interval):
-        return Estimate(mean, found.low, found.high)
-    return Estimate(mean, reason=str(found))
+    if isinstance(interval, Interval):
+        return Estimate(mean, interval.low, interval.high)
+    return Estimate(mean, reason=str(interval))
 
 
 def _bounds(name: str, estimate: Estimate) -> dict[str, float | None]:
@@ -399,6 +399,7 @@ def _choose_search(
             )
             raise JudgedError(msg)
         return lambda score: _search_by_swarm(score, runs, particles, iterations, seed)
+    # `max` returns the first of equals: where weights make no difference, the most even ones are chosen
     points = list(_make_grid(runs, step))
     return lambda score: max(points, key=score)
 
@@ -426,6 +427,7 @@ def _search_by_swarm(
 ) -> tuple[float, ...]:
     """Return the best weights that a swarm found: it starts at equal weights and at random points of the simplex."""
     rng = np.random.default_rng(seed)
+    # with equal weights among its points, a swarm is never worse than them in training
     place = np.vstack([np.full((1, runs), 1 / runs), rng.dirichlet(np.ones(runs), size=particles - 1)])
     speed = np.zeros_like(place)
     best = place.copy()

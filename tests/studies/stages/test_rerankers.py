@@ -205,7 +205,7 @@ def test_an_untrained_cross_encoder_is_built_when_asked_for(models: Path, tmp_pa
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("{models}/bert", "is no trained cross-encoder: it has no weights for `classifier"),
+        ("{models}/bert", "is not a trained cross-encoder: weights for `classifier"),
         ("{models}/nowhere", "is not a folder on this machine"),
         ("{labels}", "returns 3 numbers, expected one score"),
     ],

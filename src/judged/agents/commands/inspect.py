@@ -30,7 +30,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class InspectOptions(TraceOptions):
-    """How traces are read, and the summary is printed."""
+    """Options for reading traces and printing the summary."""
 
     as_json: bool = flag("--json", "Print one JSON object, for programs.")
 
@@ -152,9 +152,9 @@ def _shown(result: Hit) -> str:
     return _short(" · ".join(filter(None, (identity, result.title, result.url, gain, result.snippet))))
 
 
-def _more(count: int, what: str, indent: int) -> Iterator[str]:
+def _more(count: int, noun: str, indent: int) -> Iterator[str]:
     if count > SHOWN:
-        yield f"{' ' * indent}… and {count - SHOWN:,} more {what}"
+        yield f"{' ' * indent}… and {count - SHOWN:,} more {noun}"
 
 
 def _short(text: str) -> str:

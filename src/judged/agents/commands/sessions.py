@@ -75,7 +75,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 
 @dataclass(frozen=True, kw_only=True)
 class SessionOptions:
-    """What is scored, by which measures, and what is shown of it."""
+    """Options for the measures, and for the parts of the result that are shown."""
 
     labels: str | None = labels_option(section=INPUTS)
     human: str | None = option(
@@ -84,7 +84,7 @@ class SessionOptions:
     )
     reference: str | None = option(
         "--reference union|FILE",
-        "What could have been found: what all systems found on a task together, or judgments.",
+        "Results to be found: those that all systems found on a task together, or judgments.",
     )
     chosen: tuple[str, ...] = option(
         "--session ID", "Only this conversation; may be repeated.", multiple=True
@@ -93,7 +93,7 @@ class SessionOptions:
         f"`judged measures` lists them by family.  [default: {' '.join(DEFAULT_MEASURES)}]"
     )
     good: int | None = option(
-        "--good", "The gain from which a result is good.  [default: 2]", type=click.IntRange(1, 4)
+        "--good", "Lowest gain of a good result.  [default: 2]", type=click.IntRange(1, 4)
     )
     discount: str | None = option(
         "--discount RULE", "log2, zipf, none, or a number between 0 and 1.  [default: log2]"
@@ -104,7 +104,7 @@ class SessionOptions:
     conflict: Conflict | None = convention_option(SessionProtocol.conventions()["conflict"])
     unlabelled: Unlabelled | None = convention_option(SessionProtocol.conventions()["unlabelled"])
     curve: bool = flag("--curve", "Show every measure at every iteration.", section=ANALYSES)
-    stopping: bool = flag("--stopping", "Show what would have been lost and saved by stopping earlier.")
+    stopping: bool = flag("--stopping", "Show the loss and the savings of stopping earlier.")
     budgets: tuple[tuple[str, float], ...] = option(
         "--budget searches|tokens|seconds=N",
         "With --stopping: also stop when this much is spent; may be repeated.",
@@ -137,7 +137,7 @@ class SessionOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DuplicateOptions:
-    """Which results of a session are the same."""
+    """Options for deduplication."""
 
     unit: Unit | None = convention_option(Rules.conventions()["unit"])
     threshold: float | None = convention_option(Rules.conventions()["threshold"])

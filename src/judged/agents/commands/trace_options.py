@@ -18,7 +18,7 @@ TRACES = "Traces"
 
 @dataclass(frozen=True, kw_only=True)
 class TraceOptions:
-    """How traces are read."""
+    """Options for reading traces."""
 
     trace_format: str | None = option("--trace-format NAME", "Trace format; detected by default.")
     tools: str | None = option(
@@ -27,7 +27,7 @@ class TraceOptions:
         type=click.Path(dir_okay=False),
     )
     turn: TurnChoice = option(
-        "--turn [last|last-with-search]", "Which turn of a conversation counts.", default="last"
+        "--turn [last|last-with-search]", "Turn of a conversation that counts.", default="last"
     )
     lenient: bool = flag("--lenient", "Leave out malformed parts, and count them.")
 

@@ -53,7 +53,7 @@ class Candidate:
     found_by: tuple[str, ...]
     """The keys that it was found by."""
     fields: Fields
-    """How the result compares with the most similar member."""
+    """Comparison of the result with the most similar member."""
     vetoes: tuple[tuple[str, int], ...]
     """The fields that forbid it, each with the number of the first result that differs in it."""
     confidence: float
@@ -74,7 +74,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Where one result went, and why; results and groups are numbered from 0."""
+    """The cluster of one result, and the reason; results and groups are numbered from 0."""
 
     result: int
     group: int
@@ -136,10 +136,10 @@ class Deduplicator:
     def match(self, result: Hit, scope: str | None = None) -> int | None:
         """Return the number of the group that a result would join, None if it would start one; nothing is placed."""
         keys = self.make_keys(result, scope, keep=False)
-        found = [
+        lookups = [
             (table[key], names) for key_of, table, names in self._tables if (key := key_of(keys)) in table
         ]
-        return self._choose(keys, found)[0]
+        return self._choose(keys, lookups)[0]
 
     def make_keys(self, result: Hit, scope: str | None = None, *, keep: bool = True) -> Keys:
         """Return the keys of a result; with `near`, its text is that of the near-duplicate that represents it."""
@@ -189,16 +189,16 @@ class Deduplicator:
         return number
 
     def _choose(
-        self, keys: Keys, found: list[tuple[_Found, tuple[str, ...]]]
+        self, keys: Keys, lookups: list[tuple[_Found, tuple[str, ...]]]
     ) -> tuple[int | None, list[Candidate]]:
         """Return the group that a result joins, None if all reject it, and the candidates if they are recorded."""
-        offers = [_offer(groups, keys) for groups, _ in found]
+        offers = [_offer(groups, keys) for groups, _ in lookups]
         numbers = offers[0][0] if len(offers) == 1 else merge(*(numbers for numbers, _ in offers))
         bound = max((bound for _, bound in offers), default=0.0)
         chosen, highest, before = None, 0.0, -1
         candidates: list[Candidate] = []
         for number in numbers:
-            if number == before:
+            if number == before:  # merged in order, so a group found by several keys comes twice in a row
                 continue
             before = number
             self.verified += 1
@@ -209,7 +209,7 @@ class Deduplicator:
             accepted = not against and sure >= self.rules.threshold
             if self._record:
                 names = tuple(
-                    _lookup_name(keys, name) for groups, (name,) in found if _includes(groups, number)
+                    _lookup_name(keys, name) for groups, (name,) in lookups if _includes(groups, number)
                 )
                 candidates.append(Candidate(number, names, fields, tuple(against.items()), sure, accepted))
             if accepted and sure > highest:
@@ -244,14 +244,14 @@ class Deduplicator:
             group = self._groups[number] = Group(number, group)
         return group
 
-    def _extend(self, found: _Found, number: int, names: tuple[str, ...]) -> _Found:
+    def _extend(self, groups: _Found, number: int, names: tuple[str, ...]) -> _Found:
         """Return the groups under a key, with one more."""
-        if isinstance(found, Bucket):
-            found.add(self._group(number))
-            return found
-        numbers = [found] if isinstance(found, int) else found
+        if isinstance(groups, Bucket):
+            groups.add(self._group(number))
+            return groups
+        numbers = [groups] if isinstance(groups, int) else groups
         if number in numbers:
-            return found
+            return groups
         numbers = sorted([*numbers, number])
         if self._record or len(numbers) <= match.FEW:
             return numbers
@@ -261,7 +261,7 @@ class Deduplicator:
         return bucket
 
     def _explain(self, keys: Keys, group: int, candidates: list[Candidate]) -> None:
-        ranked = sorted(candidates, key=lambda one: (one.group != group, not one.accepted, -one.confidence))
+        ranked = sorted(candidates, key=lambda row: (row.group != group, not row.accepted, -row.confidence))
         new = not any(candidate.accepted for candidate in candidates)
         decision = Decision(keys.result, group, new, keys, tuple(ranked), self.rules.threshold)
         self.decisions.append(decision)
@@ -328,7 +328,7 @@ class Clusters:
 
     @property
     def first(self) -> NDArray[np.bool_]:
-        """Which results are the first of their cluster; the others are duplicates."""
+        """Flags of the results that are the first of their cluster; the others are duplicates."""
         seen = np.maximum.accumulate(np.concatenate(([-1], self.of)))
         first: NDArray[np.bool_] = self.of > seen[:-1]
         return first

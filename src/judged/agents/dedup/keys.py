@@ -22,7 +22,7 @@ _DOI = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/)?(?:doi:)?", re.IGNORECASE)
 
 
 class Keys(Struct, gc=False):
-    """What identifies one result under some rules; None if absent.
+    """Identifiers of one result under some rules; None if absent.
 
     An id is looked up within its space only: a domain (`domain:doi`), or the tool that gave it (`tool:search`).
     """
@@ -79,9 +79,9 @@ def make_keys(result: Hit, scope: str | None, rules: Rules, *, loose: bool = Fal
 def _identify(result: Hit, scope: str | None) -> tuple[str, str] | tuple[None, None]:
     """Return the space of a result's id, and the id within it."""
     if result.id and result.domain_id:
-        what = f"both an id (`{result.id}`) and a domain id (`{result.domain_id}`), expected one of them"
+        message = f"both an id (`{result.id}`) and a domain id (`{result.domain_id}`), expected one of them"
         hint = "an id of a tool or index is an `id`; one that means the same everywhere is a `domain_id`"
-        raise BadInput("a result", [Problem.error("two-ids", f"tool `{scope}`", what)], hint=hint)
+        raise BadInput("a result", [Problem.error("two-ids", f"tool `{scope}`", message)], hint=hint)
     if result.domain_id:
         domain = (result.domain or "").strip().lower()
         identity = result.domain_id.strip()
@@ -115,6 +115,7 @@ def normalise(text: str) -> str:
     """
     if text.isascii():
         return " ".join(text.encode("ascii").translate(_ASCII).decode("ascii").split())
+    # again after each step: folding case, and dropping characters between letters, may leave another form
     text = normalize("NFKC", normalize("NFKC", text).casefold()).translate(_CHARACTERS)
     return " ".join(normalize("NFKC", text).split())
 

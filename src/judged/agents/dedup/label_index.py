@@ -79,7 +79,7 @@ class LabelIndex:
 
     @property
     def unused(self) -> int:
-        """How many entries matched no result so far."""
+        """Number of entries that have matched no result so far."""
         return len(self.labels) - len(self.used)
 
     def find(self, tasks: Tasks, result: Hit, scope: str | None) -> int | None:
@@ -138,9 +138,9 @@ class LabelIndex:
         """Return the entry of what deduplication calls the same result."""
         for task in tasks:
             labelled = self._labelled.get(task)
-            found = None if labelled is None else labelled.seen.match(result, scope)
-            if labelled is not None and found is not None:
-                return labelled.entries[found]
+            cluster = None if labelled is None else labelled.seen.match(result, scope)
+            if labelled is not None and cluster is not None:
+                return labelled.entries[cluster]
         return None
 
     def add(self, label: Label) -> int:
@@ -179,14 +179,14 @@ def task_key(task: str | None) -> str | None:
 
 def _names(result: Hit, keys: Keys, tools: list[str | None]) -> list[_Key]:
     """Return the keys that identify a result: its id under any of the tools, its domain id, its URL."""
-    found: list[_Key] = []
+    names: list[_Key] = []
     if result.domain_id:
-        found = [("domain", keys.space, keys.id), ("id", None, f"{result.domain}:{keys.id}")]
+        names = [("domain", keys.space, keys.id), ("id", None, f"{result.domain}:{keys.id}")]
     elif keys.id:
-        found = [("id", tool, keys.id) for tool in tools]
+        names = [("id", tool, keys.id) for tool in tools]
     if keys.url:
-        found.append(("url", keys.url))
-    return found
+        names.append(("url", keys.url))
+    return names
 
 
 def _title(keys: Keys) -> list[_Key]:

@@ -220,11 +220,12 @@ class _MemberIndex:
             agreeing["text"] = [self._members[at] for numbers in related_texts for at in numbers]
         agreeing = {name: members for name, members in agreeing.items() if members}
         best, highest = None, -1.0
+        # a member not seen yet agrees at most in the fields that are left
         while agreeing and highest < (bound := verdicts.bound(agreeing)):
             for member in agreeing.pop(min(agreeing, key=lambda name: len(agreeing[name]))):
-                found = verdicts[compare(keys, member)][1]
-                if found > highest:
-                    best, highest = member, found
+                confidence = verdicts[compare(keys, member)][1]
+                if confidence > highest:
+                    best, highest = member, confidence
                 if highest >= bound:
                     break
         return best

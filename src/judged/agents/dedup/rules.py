@@ -82,7 +82,7 @@ class Weights(BaseProtocol):
 
 @dataclass(frozen=True, slots=True)
 class Rules(BaseProtocol):
-    """When two results of a session are the same thing; printed with every result.
+    """Rules by which two results of a session are the same; printed with every result.
 
     >>> print(Rules())
     duplicates by document (domain 1, generic 0.6, url 0.6, text 0.5, title 0.3; the same from 0.6) #97130c29f31b
@@ -92,18 +92,18 @@ class Rules(BaseProtocol):
 
     unit: Unit = convention(
         "document",
-        help="What counts as one result: a document, a passage, or whatever agrees in every field.",
+        help="Unit of deduplication: a document, a passage, or results that agree in every field.",
         hint="`document` for web search, `passage` for stores of chunks",
     )
     weights: Weights = convention(Weights())
     threshold: float = convention(
         0.6,
-        help="The confidence from which two results are the same.",
+        help="Minimum confidence at which two results are the same.",
         check=lambda threshold: 0 < threshold <= 1,
         expected="a number above 0 and at most 1",
         hint="confidence lies between 0 and 1",
     )
-    """The confidence from which two results are the same."""
+    """Minimum confidence at which two results are the same."""
     url_rules_off: frozenset[str] = convention(frozenset())
     """Rules of URL normalisation that are not applied, by their names in `URL_RULES`."""
     near: float | None = convention(

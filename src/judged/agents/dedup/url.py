@@ -100,6 +100,7 @@ def strict_key(url: str, rules: Rules) -> str | None:
     'https://example.com/a/b?page=2'
     """
     off = rules.url_rules_off
+    # Punycode may be malformed, which only the parser can tell
     if not off and (plain := _PLAIN.fullmatch(url)) and "xn--" not in url:
         return "https" + plain[1]
     text = url.strip()
@@ -142,6 +143,7 @@ def _web_key(url: URL, off: frozenset[str]) -> str:
     host, port = url.hostname, url.port
     if host.endswith(".") and "trailing-dot" not in off:
         host = host[:-1] or host
+    # a port answers to one scheme only, so that there both are not the same page
     scheme = "https:" if not port and "scheme" not in off else url.protocol
     user = f"{url.username}:{url.password}@" if url.has_credentials() else ""
     path, query = _normalise_path(url.pathname, off), _normalise_query(url, off)
@@ -174,7 +176,7 @@ def _normalise_query(url: URL, off: frozenset[str]) -> str:
         if not _is_dropped(name.lower(), value, off):
             kept.append((name, parameter))
     if "query-order" not in off:
-        kept.sort(key=itemgetter(0))
+        kept.sort(key=itemgetter(0))  # by name alone: the order of repeated parameters may matter
     return "?" + "&".join([parameter for _, parameter in kept]) if kept else ""
 
 
@@ -197,7 +199,7 @@ def _is_session(name: str, value: str) -> bool:
 def _normalise_fragment(fragment: str, off: frozenset[str]) -> str:
     if "text-fragment" not in off:
         fragment = fragment.partition(":~:")[0]
-    route = fragment.startswith(("#!", "#/"))
+    route = fragment.startswith(("#!", "#/"))  # a page of an application in the browser, not a place in one
     directive = ":~:" in fragment
     if not route and "fragment" not in off and not directive:
         return ""
@@ -214,16 +216,16 @@ def _decode(text: str, off: frozenset[str]) -> str:
     return normalize("NFC", text)
 
 
-def _decode_unreserved(found: re.Match[str]) -> str:
-    code = int(found[1], 16)
-    return chr(code) if code in _UNRESERVED else found[0].upper()
+def _decode_unreserved(match: re.Match[str]) -> str:
+    code = int(match[1], 16)
+    return chr(code) if code in _UNRESERVED else match[0].upper()
 
 
-def _decode_letters(found: re.Match[str]) -> str:
+def _decode_letters(match: re.Match[str]) -> str:
     try:
-        return bytes.fromhex(found[0].replace("%", "")).decode()
+        return bytes.fromhex(match[0].replace("%", "")).decode()
     except UnicodeDecodeError:
-        return found[0]
+        return match[0]
 
 
 def _mark_spelling(text: str, url: URL, off: frozenset[str]) -> str:
@@ -253,7 +255,7 @@ def _loosen_host(host: str, off: frozenset[str]) -> str:
         name = _MOBILE.sub("", name)
     if "amp" not in off:
         name = name.removeprefix("amp.")
-    return name if "." in name else host
+    return name if "." in name else host  # nothing but a top-level domain is left of `www.com`
 
 
 def _loosen_path(path: str, off: frozenset[str]) -> str:
@@ -273,5 +275,5 @@ def _loosen_path(path: str, off: frozenset[str]) -> str:
 
 
 def _drop_amp_parameter(query: str) -> str:
-    loose, found = _AMP_QUERY.subn("", query)
-    return loose.rstrip("?&") if found else query
+    loose, removed = _AMP_QUERY.subn("", query)
+    return loose.rstrip("?&") if removed else query

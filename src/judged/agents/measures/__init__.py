@@ -22,7 +22,7 @@ SESSION = Scope(
     about={
         "session": (
             "Measures of agents that search in iterations: how much that is new and good each iteration "
-            "brings, how soon, and how much is repeated. A session is the last turn of a conversation; "
+            "contributes, how soon, and how much is repeated. A session is the last turn of a conversation; "
             "its iterations are those that searched, numbered from 1. A result is new ($UR$) when it is "
             "no duplicate of an earlier one of the session, and good when its gain, from 0 to 4, is at "
             "least `good`; a duplicate never adds gain. `@i` is the value after iteration $i$, `@last`, "

@@ -45,17 +45,17 @@ def iteration_yield(
 
     $$\mathrm{AvgGain}_i = \frac{G_i}{|R^i|}$$
 
-    where $G_i$ is the gain of the good results that iteration $i$ was the first to bring, and $R^i$ all that
+    where $G_i$ is the gain of the good results that iteration $i$ was the first to return, and $R^i$ all that
     it returned. Written `AvgGain@i`, or `AvgGain_i` as in the source. It falls as a session goes on and finds
     less that is new.
 
-    Title: Average good gain: what an iteration brings for each result that it returns.
+    Title: Average good gain: the gain of an iteration for each result that it returns.
     Empty: 0 for an iteration that returned nothing, and for a session that never searched or found nothing,
         which stays in the mean.
     References: Retrieved Good Gain Metrics, section 5 (document 001 in docs/concepts/sources.md).
 
     Example:
-        The second iteration brings 2 with two results:
+        The second iteration gains 2 with two results:
 
         >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
         >>> judged.evaluate_sessions([session], "AvgGain@2").mean()
@@ -83,7 +83,7 @@ def yield_rate(
     it has none. An iteration with two results weighs as much as one with twenty. It has nothing to do with
     retrieval-augmented generation.
 
-    Title: Rate of average gain: what a result brings, averaged over iterations.
+    Title: Rate of average gain: the gain of a result, averaged over iterations.
     References: Retrieved Good Gain Metrics, section 6 (document 001 in docs/concepts/sources.md).
 
     Example:
@@ -117,7 +117,7 @@ def discounted_yield_rate(
     calls it a weighted mean, but it is divided by $i$ and not by the sum of the weights: a constant yield of
     2 has the value 1.420620 after three iterations. The weighted mean proper is `nDRAG`.
 
-    Title: Discounted rate of average gain: what a result brings, less the later it comes.
+    Title: Discounted rate of average gain: the gain of a result, less the later it comes.
     References: Retrieved Good Gain Metrics, section 7 (document 001 in docs/concepts/sources.md).
 
     Example:
@@ -150,7 +150,7 @@ def weighted_yield(
     where $\mathrm{AvgGain}_k$ is the good gain of iteration $k$ over the number of its results. A constant
     yield is its own mean, however many iterations there are, which `DRAG` does not grant.
 
-    Title: Weighted mean of average gain: what a result brings, early iterations weighing more.
+    Title: Weighted mean of average gain: the gain of a result, early iterations weighing more.
     References: Retrieved Good Gain Metrics, section 7 (document 001 in docs/concepts/sources.md).
 
     Example:

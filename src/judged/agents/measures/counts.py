@@ -46,7 +46,7 @@ def unique_results(view: SessionView, *, iteration: Iteration = "last") -> Float
 
     $$UR@i = \sum_{k=1}^{i} |UR^k|$$
 
-    where $UR^k$ holds the results that iteration $k$ was the first to bring.
+    where $UR^k$ holds the results that iteration $k$ was the first to return.
 
     Title: Number of different results that were returned.
     References: Retrieved Good Gain Metrics, Preliminaries (document 001 in docs/concepts/sources.md).
@@ -69,7 +69,7 @@ def good_unique_results(view: SessionView, *, iteration: Iteration = "last", goo
 
     $$GR@i = \sum_{k=1}^{i} |GR^k|$$
 
-    where $GR^k$ holds the results that iteration $k$ was the first to bring and whose gain is at least
+    where $GR^k$ holds the results that iteration $k$ was the first to return and whose gain is at least
     `good`. It is `CG(gain="binary")`.
 
     Title: Number of different good results that were returned.

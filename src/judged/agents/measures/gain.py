@@ -1,4 +1,4 @@
-"""The good gain that the iterations of a session bring."""
+"""The good gain that the iterations of a session contribute."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def cumulative_gain(
 
     $$\mathrm{CG}@i = \sum_{k=1}^{i} G_k, \qquad G_k = \sum_{c \in GR^k} \mathrm{gain}(c)$$
 
-    where $GR^k$ holds the results that iteration $k$ was the first to bring and whose gain is at least
+    where $GR^k$ holds the results that iteration $k$ was the first to return and whose gain is at least
     `good`. A duplicate adds nothing. The value never falls from one iteration to the next; after the last one
     it stays.
 
@@ -45,7 +45,7 @@ def cumulative_gain(
     References: Retrieved Good Gain Metrics, section 1 (document 001 in docs/concepts/sources.md).
 
     Example:
-        The second iteration brings 2 more, the duplicate of `a` nothing:
+        The second iteration adds 2, the duplicate of `a` nothing:
 
         >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
         >>> judged.evaluate_sessions([session], "CG").mean()
@@ -76,7 +76,7 @@ def gain_rate(
 
     where $i$ is at most the number of the session's iterations, unless they are padded.
 
-    Title: Rate of good gain: what an iteration brings on average.
+    Title: Rate of good gain: the average gain of an iteration.
     References: Retrieved Good Gain Metrics, section 2 (document 001 in docs/concepts/sources.md).
 
     Example:
@@ -105,7 +105,7 @@ def discounted_iteration_gain(
 
     $$\mathrm{DCG}@i = \sum_{k=1}^{i} w(k) \cdot G_k, \qquad w(k) = \frac{1}{\log_2(k + 1)}$$
 
-    where $G_k$ is the gain of the good results that iteration $k$ was the first to bring, and $w$ the
+    where $G_k$ is the gain of the good results that iteration $k$ was the first to return, and $w$ the
     `discount`. Ranks within an iteration do not matter: it is not the `DCG` of a ranking. It is never above
     `CG`.
 
@@ -148,7 +148,7 @@ def discounted_gain_rate(
     where $i$ is at most the number of the session's iterations, unless they are padded. Late gain is
     diminished twice, by its weight and by the divisor.
 
-    Title: Discounted rate of good gain: what an iteration brings on average, less the later it comes.
+    Title: Discounted rate of good gain: the average gain of an iteration, less the later it comes.
     References: Retrieved Good Gain Metrics, section 4 (document 001 in docs/concepts/sources.md).
 
     Example:
@@ -173,12 +173,12 @@ def order_of_gain(
     gain: Worth = "graded",
     discount: Discount = "log2",
 ) -> Floats:
-    r"""Return the share of the discounted good gain that the same results would have brought in the best order.
+    r"""Return the share of the discounted good gain that the same results would have had in the best order.
 
     $$\mathrm{nDCG}@i = \frac{\mathrm{DCG}@i}{\max_\pi \mathrm{DCG}_\pi@i}$$
 
-    where $\pi$ runs over all ways to deal the session's new results out to its iterations anew, each
-    iteration getting as many of them as it brought. The best way deals them out by falling gain. It lies
+    where $\pi$ runs over all ways to distribute the session's new results over its iterations, each
+    iteration getting as many of them as it returned. The best way sorts them by descending gain. It lies
     between 0 and 1, because up to any iteration the best $UR@k$ results are worth at least as much as the
     ones that came, and because weights never rise:
     $\sum_{k=1}^{i} w(k) G_k = \sum_{k=1}^{i-1} (w(k) - w(k + 1)) \mathrm{CG}@k + w(i) \mathrm{CG}@i$. It
@@ -186,7 +186,7 @@ def order_of_gain(
 
     Title: Normalised discounted cumulative good gain: how early the good results came, of those that came.
     Unlabelled: counts as gain 0; more labels may move the value either way.
-    Empty: undefined (NaN, left out of the mean and counted) where no order would have brought anything by
+    Empty: undefined (NaN, left out of the mean and counted) where no order would have gained anything by
         then.
     References: Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of
         multiple-query IR sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
@@ -218,7 +218,7 @@ def marginal_gain(
 
     $$\mathrm{MarginalGain}@i = G_i = \mathrm{CG}@i - \mathrm{CG}@(i - 1)$$
 
-    where $G_i$ is the gain of the good results that iteration $i$ was the first to bring. Where it stays at
+    where $G_i$ is the gain of the good results that iteration $i$ was the first to return. Where it stays at
     0, the agent could have stopped.
 
     Title: Marginal gain: what a single iteration adds.

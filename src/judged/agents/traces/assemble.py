@@ -146,12 +146,12 @@ def _find_results(call: Call, queries: list[str], where: str, context: ReadConte
     if call.failed or call.output is UNSET:
         return nothing
     try:
-        found = context.tools.find_results(call.tool, call.output, queries)
+        results = context.tools.find_results(call.tool, call.output, queries)
     except Unparsed as error:
         context.report(CUT if isinstance(error, CutOff) else UNREAD, where, str(error), tool=call.tool)
         return nothing
     context.truncated += is_marked_cut(call.output)
-    return found
+    return results
 
 
 def _read_result(value: Json, where: str, context: ReadContext) -> Hit | None:

@@ -20,7 +20,7 @@ class TraceProblems:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        """How many results, searches or sessions were left out, by the code of the problem."""
+        """Number of results, searches or sessions left out, by the code of the problem."""
         self.first: dict[str, Problem] = {}
         """The first problem of each code."""
         self.notes: list[str] = []
@@ -62,8 +62,8 @@ _PLAIN_NAME = re.compile(r"[\w.-]+")
 
 def describe_repeat(session: Session, before: str) -> Problem:
     """Return the problem of a session that appears twice, first in the place `before`."""
-    what = f"appears twice for the system `{session.system}`, first in {before or 'this source'}"
-    return Problem.error("repeated-session", f"session `{session.conversation}`", what)
+    message = f"appears twice for the system `{session.system}`, first in {before or 'this source'}"
+    return Problem.error("repeated-session", f"session `{session.conversation}`", message)
 
 
 REPEATED = "give each its own `conversation`, or a `system` that distinguishes them"
@@ -171,8 +171,8 @@ class ReadContext:
         if self.unanswered < self.searches.total():
             self.problems.note(f"{self.label}: {count} without an output in the trace: counted as empty")
             return
-        what = f"the trace has no output of its {count}"
-        self.report(NO_OUTPUT, self.label, what)
+        message = f"the trace has no output of its {count}"
+        self.report(NO_OUTPUT, self.label, message)
         self.settle()
 
     def _refuse(self, sessions: int) -> None:
@@ -188,12 +188,12 @@ class ReadContext:
         elif self.unknown:
             tool = next(iter(self.unknown))
             known = f"; others that are not searches: {_list_tools(self.others)}" if self.others else ""
-            what = f"no tool is known to be a search; the trace calls {_list_tools(self.unknown)}{known}"
-            self.report("unknown-tool", self._first_places[tool], what, tool=tool)
+            message = f"no tool is known to be a search; the trace calls {_list_tools(self.unknown)}{known}"
+            self.report("unknown-tool", self._first_places[tool], message, tool=tool)
         elif self.others:
             tool = next(iter(self.others))
-            what = f"calls {_list_tools(self.others)}, none of which is a search"
-            self.report(NO_SEARCH, self._first_places[tool], what, tool=tool)
+            message = f"calls {_list_tools(self.others)}, none of which is a search"
+            self.report(NO_SEARCH, self._first_places[tool], message, tool=tool)
         else:
             count = (
                 "its one session calls no tool"

@@ -34,12 +34,12 @@ class Step(Struct, kw_only=True):
 
 
 class Turn(Struct, kw_only=True):
-    """What the user wrote, and the steps the agent took before it answered."""
+    """The user's message, and the steps the agent took before it answered."""
 
     question: str | None = None
     steps: list[Step] = field(default_factory=list)
     answer: str | None = None
-    """What the agent wrote at the end."""
+    """The agent's final message."""
     cited: list[str] = field(default_factory=list)
     """The addresses that annotations of the answer name; its text may name more."""
 

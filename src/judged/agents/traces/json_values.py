@@ -17,20 +17,20 @@ _MOST = 10**15
 
 def get_object(value: Json, name: str) -> JsonObject:
     """Return the object under a name, or an empty one."""
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    item = value.get(name) if isinstance(value, dict) else None
+    return item if isinstance(item, dict) else {}
 
 
 def get_body(value: Json, name: str) -> JsonObject:
     """Return the request or the response under a name, or its body if it has one."""
-    found = get_object(value, name)
-    return get_object(found, "body") or found
+    item = get_object(value, name)
+    return get_object(item, "body") or item
 
 
 def get_list(value: Json, name: str) -> list[Json]:
     """Return the list under a name, or an empty one."""
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, list) else []
+    item = value.get(name) if isinstance(value, dict) else None
+    return item if isinstance(item, list) else []
 
 
 def list_objects(value: Json) -> list[JsonObject]:
@@ -40,16 +40,16 @@ def list_objects(value: Json) -> list[JsonObject]:
 
 def get_str(value: Json, name: str) -> str:
     """Return the text under a name, or an empty one."""
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
+    item = value.get(name) if isinstance(value, dict) else None
+    return item if isinstance(item, str) else ""
 
 
 def first_text(value: Json, names: Iterable[str]) -> str | None:
     """Return the first non-empty text, or integer as text, that an object has under one of the names."""
     for name in names if isinstance(value, dict) else ():
-        found = value.get(name)
-        if (isinstance(found, str) and found) or type(found) is int:
-            return str(found)
+        item = value.get(name)
+        if (isinstance(item, str) and item) or type(item) is int:
+            return str(item)
     return None
 
 
@@ -60,9 +60,9 @@ def add_counts(counts: Mapping[str, Json], names: Iterable[tuple[str, ...]] = US
     23.0
     """
     for group in names:
-        found = [count for name in group if _is_count(count := counts.get(name))]
-        if found:
-            return float(sum(found))
+        numbers = [count for name in group if _is_count(count := counts.get(name))]
+        if numbers:
+            return float(sum(numbers))
     return None
 
 

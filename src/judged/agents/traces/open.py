@@ -122,6 +122,7 @@ class Trace:
         try:
             return isinstance(msgspec.json.decode(first), dict) or more
         except BROKEN:
+            # a first line that is cut off, among lines of objects; an object over many lines begins with a bare brace
             begun = first.startswith(b"{") and first != b"{"
             return begun and (not more or self._peek(2)[1][1].lstrip().startswith(b"{"))
 
@@ -165,6 +166,7 @@ class Trace:
             self.on_broken(f"{self.label}:{_find_line(error, content)}", describe_error(error, content))
             return
         for number, part in enumerate(parts, 1):
+            # splitting consumed the brace at the end of all but the last
             whole = part if number == len(parts) else part + b"}"
             place = f"{self.label}, object {number}"
             try:
@@ -177,11 +179,11 @@ class Trace:
 
     def _peek(self, count: int) -> list[tuple[int, bytes]]:
         """Return the first lines that are not blank, `count` of them if there are that many, without consuming them."""
-        found = [line for line in self._ahead if _is_filled(line)]
-        while len(found) < count and (line := next(self._lines, None)) is not None:
+        lines = [line for line in self._ahead if _is_filled(line)]
+        while len(lines) < count and (line := next(self._lines, None)) is not None:
             self._ahead.append(line)
-            found += [line] if _is_filled(line) else []
-        return found[:count]
+            lines += [line] if _is_filled(line) else []
+        return lines[:count]
 
     def _remaining(self) -> Iterator[tuple[int, bytes]]:
         """Yield all that is left, blank lines as well."""
@@ -260,11 +262,11 @@ def _is_folder(path: str) -> bool:
 
 def _list_files(folder: Path) -> list[str]:
     """Return the files of a folder by name, except hidden ones."""
-    found = sorted(str(file) for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
-    if not found:
+    files = sorted(str(file) for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+    if not files:
         msg = f"{folder} is a folder without files, expected traces"
         raise Unreadable(msg)
-    return found
+    return files
 
 
 def _open_path(path: str) -> Trace:

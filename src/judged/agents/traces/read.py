@@ -110,25 +110,26 @@ def _detect_each(
             yield trace, written
 
 
-def _join_files(found: Iterator[tuple[Trace, TraceFormat]]) -> Iterator[tuple[Trace, TraceFormat]]:
+def _join_files(traces: Iterator[tuple[Trace, TraceFormat]]) -> Iterator[tuple[Trace, TraceFormat]]:
     """Yield traces; those of a format that joins are one, under the first, and others come after them."""
-    for trace, written in found:
+    for trace, written in traces:
         if not written.joins:
             yield trace, written
             continue
+        # filled while the reader goes through `following`, so that one file is open at a time
         others: list[tuple[Trace, TraceFormat]] = []
-        trace.following = _same_kind(found, written, others)
+        trace.following = _same_kind(traces, written, others)
         yield trace, written
         yield from _join_files(iter(others))
 
 
 def _same_kind(
-    found: Iterator[tuple[Trace, TraceFormat]],
+    traces: Iterator[tuple[Trace, TraceFormat]],
     written: TraceFormat,
     others: list[tuple[Trace, TraceFormat]],
 ) -> Iterator[Trace]:
     """Yield the traces that are read in the same way; keep the others."""
-    for trace, other in found:
+    for trace, other in traces:
         if other.read is written.read:
             yield trace
         else:
@@ -173,12 +174,12 @@ def _take_head(trace: Trace, scale: int) -> Head:
 def _unknown_format(trace: Trace, head: Head) -> BadInput:
     """Return the error for a trace of unknown format, with its beginning."""
     if trace.is_json and not head.documents:
-        next(trace.documents(), None)  # says what is wrong with them
+        next(trace.documents(), None)  # raises with the place where the JSON breaks, which says more
     if head.mappings:
         keys = ", ".join(f"`{key}`" for key in list(head.mappings[0])[:8])
-        what = f"has no known trace format: its first object has {keys or 'no keys'}"
+        message = f"has no known trace format: its first object has {keys or 'no keys'}"
     else:
         begins = " ".join(head.text.split())[:60] or "no JSON object"
-        what = f"has no known trace format: it begins with `{begins}`"
+        message = f"has no known trace format: it begins with `{begins}`"
     hint = f"name the format (`--trace-format`); known: {', '.join(TRACE_FORMATS)}"
-    return BadInput(trace.label, [Problem.error("unknown-format", trace.label, what)], hint=hint)
+    return BadInput(trace.label, [Problem.error("unknown-format", trace.label, message)], hint=hint)

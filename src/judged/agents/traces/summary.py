@@ -54,7 +54,7 @@ class TraceSummary:
 
     @property
     def sessions(self) -> int:
-        """How many sessions were read."""
+        """Number of sessions read."""
         return self.systems.total()
 
     def tools(self) -> Iterator[tuple[str, int, str]]:

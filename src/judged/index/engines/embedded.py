@@ -71,6 +71,7 @@ class SqliteVec(_Table):
         """Make the database, in the folder or in memory, and an empty table."""
         super().create(spec, settings)
         self._apsw, self._extension = self.load("apsw"), self.load("sqlite_vec")
+        # memdb, because every connection to `:memory:` has a database of its own
         shared = f"file:/judged-{id(self)}?vfs=memdb"
         self._file = shared if spec.folder is None else str(spec.folder / "vectors.sqlite")
         self._connections: list[Any] = []
@@ -164,6 +165,7 @@ class DuckdbVss(_Table):
             self._write.execute("pragma hnsw_compact_index('nearest')")
             return
         metric = FUNCTIONS[self._spec.metric][0]
+        # `int`, so that nothing but numbers gets into the statement; layer 0 has 2 M neighbours, as in the HNSW paper
         edges, candidates = int(self._settings["M"]), int(self._settings["ef_construction"])
         self._write.execute(
             "create index nearest on vectors using hnsw (vector)"

@@ -18,7 +18,7 @@ from judged.index.engine import (
 )
 
 BITS = np.array([number.bit_count() for number in range(256)], dtype=np.uint8)
-"""How many bits of a byte are set."""
+"""Number of set bits of every byte."""
 
 
 class Exact(Engine):

@@ -29,7 +29,7 @@ _PROBES = Setting(8, "inverted lists that a search looks into", (1, 2, 4, 8, 16,
 
 
 class _Faiss(Engine):
-    """What all kinds of faiss indexes share; a subclass says how it is made and what its settings are."""
+    """Base of all kinds of faiss indexes; a subclass says how it is made and what its settings are."""
 
     extra = "faiss"
     packages = ("faiss-cpu",)

@@ -101,7 +101,7 @@ class Hnswlib(_HnswLibrary):
             return lambda query: ids[search(query, k=k, num_threads=threads)[0][0]]
         # a condition is a function of the label, called from within the graph
         meets = np.isin(ids, filter.ids).tolist().__getitem__
-        count = min(k, len(filter.ids))
+        count = min(k, len(filter.ids))  # hnswlib raises an error if it finds fewer than it is asked for
         return lambda query: ids[search(query, k=count, num_threads=threads, filter=meets)[0][0]]
 
 
@@ -149,6 +149,7 @@ class Usearch(_HnswLibrary):
     def _search(self, k: int, filter: Filter | None) -> Search:  # noqa: A002
         del filter
         search, threads = self._index.search, self._threads
+        # keys are unsigned; a view copies nothing
         return lambda query: search(query, k, threads=threads).keys.view(np.int64)
 
 
@@ -268,7 +269,7 @@ class Scann(BatchEngine):
         builder = self._builder(vectors, 10, "squared_l2" if self._spec.metric == "l2" else "dot_product")
         builder = builder.set_n_training_threads(self._spec.threads).tree(
             num_leaves=settings["leaves"],
-            num_leaves_to_search=1,
+            num_leaves_to_search=1,  # a default that every search replaces
             training_sample_size=min(len(vectors), 100_000),
         )
         builder = builder.score_ah(
@@ -292,8 +293,8 @@ class Scann(BatchEngine):
         }
 
     def _read(self, name: str) -> float:
-        found = re.search(rf"{name}: (\S+)", self._index.config())
-        return float(found[1]) if found else float("nan")
+        match = re.search(rf"{name}: (\S+)", self._index.config())
+        return float(match[1]) if match else float("nan")
 
 
 class Pynndescent(BatchEngine):

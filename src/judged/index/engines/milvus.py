@@ -94,7 +94,7 @@ class MilvusHnsw(CollectionEngine):
 
         def search(query: VectorArray) -> list[int]:
             with self.asking():
-                found = ask(
+                answers = ask(
                     self._collection,
                     data=[query],
                     anns_field="vector",
@@ -102,7 +102,7 @@ class MilvusHnsw(CollectionEngine):
                     filter=condition,
                     search_params=parameters,
                 )
-            return [row["id"] for row in found[0]]
+            return [row["id"] for row in answers[0]]
 
         return search
 

@@ -81,9 +81,11 @@ class _Pgvector(RemoteEngine):
         }
         self._to_value = convert[self._type]
         self._address = self.find_address(spec)
+        # a name of its own, because several benchmarks may use one database at once
         name = f"judged_{uuid4().hex[:16]}"
         self._table, self._index = self._psycopg.sql.Identifier(name), f"{name}_index"
         self._write = self._connect()
+        # whole bytes, as bits are packed; those that fill the last byte are 0 in every vector
         size = -(-spec.dimensions // 8) * 8 if self._type == "bit" else spec.dimensions
         columns = [self._format("{} bigint not null", self._name(field)) for field in spec.fields]
         column = self._format("vector {} not null", self._psycopg.sql.SQL(f"{self._type}({size})"))
@@ -141,10 +143,10 @@ class _Pgvector(RemoteEngine):
 
         def search(query: VectorArray) -> list[int]:
             try:
-                found = execute(statement, (to_value(query),), binary=True, prepare=True).fetchall()
+                rows = execute(statement, (to_value(query),), binary=True, prepare=True).fetchall()
             except self._psycopg.Error as error:
                 raise self._word(error) from error
-            return [row[0] for row in found]
+            return [row[0] for row in rows]
 
         return search
 
@@ -185,6 +187,7 @@ class _Pgvector(RemoteEngine):
 
     def _connect(self) -> Any:
         try:
+            # autocommit, because `vacuum` cannot run inside a transaction
             connection = self._psycopg.connect(self._address, autocommit=True, connect_timeout=PATIENCE)
         except self._psycopg.Error as error:
             raise self._word_connection(error) from error
@@ -194,9 +197,10 @@ class _Pgvector(RemoteEngine):
         connection.execute(
             "select null::vector, '[1]'::vector"
         )  # loads the library, which knows the parameters
-        workers = self._spec.threads - 1
+        workers = self._spec.threads - 1  # the process that leads them works too
         self._set(connection, "max_parallel_maintenance_workers", workers)
         self._set(connection, "max_parallel_workers_per_gather", workers)
+        # the planner reads a small table as a whole, and the index would not be measured
         self._set(connection, "enable_seqscan", "off" if self.method else "on")
         if "maintenance_work_mem" in self._settings:
             self._set(connection, "maintenance_work_mem", f"{self._settings['maintenance_work_mem']}MB")
@@ -205,22 +209,22 @@ class _Pgvector(RemoteEngine):
     def _check_version(self, connection: Any) -> None:
         """Make the extension if the database lacks it, and refuse one that is too old."""
         ask = "select extversion from pg_extension where extname = 'vector'"
-        found = connection.execute(ask).fetchone()
-        if found is None:
+        version = connection.execute(ask).fetchone()
+        if version is None:
             try:
                 connection.execute("create extension if not exists vector")
             except self._psycopg.Error as error:
-                what = "the database has no extension `vector`, and it cannot be created"
+                problem = "the database has no extension `vector`, and it cannot be created"
                 hint = "install pgvector on the server, then run `create extension vector` as a superuser"
-                raise self.fail(what, reason=error, hint=hint) from error
-            found = connection.execute(ask).fetchone()
-        if tuple(int(part) for part in found[0].split(".")[:2]) < OLDEST:
+                raise self.fail(problem, reason=error, hint=hint) from error
+            version = connection.execute(ask).fetchone()
+        if tuple(int(part) for part in version[0].split(".")[:2]) < OLDEST:
             needed = ".".join(map(str, OLDEST))
             hint = "install a newer pgvector on the server, then run `alter extension vector update`"
-            what = f"pgvector is {found[0]}, expected {needed} or later"
-            raise self.fail(what, hint=hint)
+            problem = f"pgvector is {version[0]}, expected {needed} or later"
+            raise self.fail(problem, hint=hint)
         server = connection.info.parameter_status("server_version").split(" ")[0]
-        type(self).server_version = f"pgvector {found[0]}, PostgreSQL {server}"
+        type(self).server_version = f"pgvector {version[0]}, PostgreSQL {server}"
 
     def _set(self, connection: Any, parameter: str, value: SettingValue) -> None:
         try:
@@ -245,6 +249,7 @@ class _Pgvector(RemoteEngine):
         )
         if settings.get("iterative_scan") != "relaxed_order":
             return nearest
+        # without `+ 0`, PostgreSQL 17 takes the rows to be sorted already
         return self._format(
             "with nearest as materialized ({}) select id from nearest order by distance + 0", nearest
         )
@@ -257,9 +262,9 @@ class _Pgvector(RemoteEngine):
         except self._psycopg.Error as error:
             raise self._word(error) from error
         if not _uses_index(plan[0]["Plan"], self._index):
-            what = f"the planner does not use the index but: {_name_nodes(plan[0]['Plan'])}"
+            problem = f"the planner does not use the index but: {_name_nodes(plan[0]['Plan'])}"
             hint = "enable_indexscan must be on for the user; then `explain` the query in psql"
-            raise self.fail(what, hint=hint)
+            raise self.fail(problem, hint=hint)
 
     @property
     def _example(self) -> VectorArray:
@@ -268,10 +273,10 @@ class _Pgvector(RemoteEngine):
 
     def _find_index_options(self) -> list[str] | None:
         """Return the parameters of the index as the catalogue has them; None if there is no index."""
-        found: list[str] | None = self._run(
+        options: list[str] | None = self._run(
             "select coalesce(reloptions, array[]::text[]) from pg_class where relname = {}", self._index
         )
-        return found
+        return options
 
     def _run(self, statement: str, *parts: Any) -> Any:
         """Run a statement with names and literals filled in; return the first value of the first row, if any."""
@@ -299,12 +304,12 @@ class _Pgvector(RemoteEngine):
     def _word_connection(self, error: Exception) -> EngineFailed:
         text = str(error).lower()
         if "password" in text or "authentication" in text or "pg_hba" in text:
-            what, hint = "the user is not let in", "give user and password in the address, or in ~/.pgpass"
+            problem, hint = "access is denied", "give user and password in the address, or in ~/.pgpass"
         elif "does not exist" in text:
-            what, hint = "the database or the user does not exist", "createdb makes a database"
+            problem, hint = "the database or the user does not exist", "createdb makes a database"
         else:
-            what, hint = "no server answers", f"start it, and check the address: {self.address_example}"
-        return self.fail(what, reason=error, hint=hint)
+            problem, hint = "no server answers", f"start it, and check the address: {self.address_example}"
+        return self.fail(problem, reason=error, hint=hint)
 
 
 class PgvectorExact(_Pgvector):

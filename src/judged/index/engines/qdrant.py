@@ -29,7 +29,7 @@ from judged.index.engine import (
 BATCH = 1000
 """Points in one request."""
 CHECKS, PAUSE = 36_000, 0.1
-"""How often, and with how many seconds between, a server is asked whether the graph is built: an hour at most."""
+"""Number of times that a server is asked whether the graph is built, and the seconds between: an hour at most."""
 SMALLEST = 10
 """Smallest indexing threshold (KB) that the server accepts."""
 
@@ -60,6 +60,7 @@ class Qdrant(CollectionEngine):
                 self._collection,
                 vectors_config=vectors,
                 hnsw_config=self._describe_graph(),
+                # a threshold of 0 turns indexing off while points are loaded; each segment has a graph of its own
                 optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0, default_segment_number=1),
             )
             self._index_fields()
@@ -84,13 +85,13 @@ class Qdrant(CollectionEngine):
                 optimizers_config=self._models.OptimizersConfigDiff(indexing_threshold=SMALLEST),
             )
             for _ in range(CHECKS):
-                found = self._client.get_collection(self._collection)
-                waiting = (found.points_count or 0) - (found.indexed_vectors_count or 0)
-                if found.status == self._models.CollectionStatus.GREEN and waiting <= 0:
+                info = self._client.get_collection(self._collection)
+                waiting = (info.points_count or 0) - (info.indexed_vectors_count or 0)
+                if info.status == self._models.CollectionStatus.GREEN and waiting <= 0:
                     return
                 time.sleep(PAUSE)
-        what = f"{waiting} vectors are not indexed, and the collection is {found.status}"
-        raise self.fail(what, hint="searches would read them one by one; see the log of the server")
+        problem = f"{waiting} vectors are not indexed, and the collection is {info.status}"
+        raise self.fail(problem, hint="searches would read them one by one; see the log of the server")
 
     def delete(self, ids: NDArray[np.int64]) -> None:
         """Delete the points."""
@@ -106,7 +107,7 @@ class Qdrant(CollectionEngine):
 
         def search(query: VectorArray) -> list[int]:
             with self.asking():
-                found = ask(
+                answer = ask(
                     self._collection,
                     query=query.tolist(),
                     limit=k,
@@ -114,7 +115,7 @@ class Qdrant(CollectionEngine):
                     search_params=parameters,
                     with_payload=False,
                 )
-            return [point.id for point in found.points]
+            return [point.id for point in answer.points]
 
         return search
 
@@ -205,14 +206,14 @@ class QdrantEdge(Engine):
     query_settings = GRAPH_QUERY
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
-        """Make an empty shard that is indexed whatever its size."""
+        """Make an empty shard that is indexed at any size."""
         edge = self._edge = self.load("qdrant_edge")
         self._fields = spec.fields
         distances = {"l2": edge.Distance.Euclid, "ip": edge.Distance.Dot, "cosine": edge.Distance.Cosine}
         graph = edge.HnswIndexConfig(
             m=settings["M"],
             ef_construct=settings["ef_construction"],
-            full_scan_threshold=1,
+            full_scan_threshold=1,  # the least: smaller shards are read as a whole instead
             max_indexing_threads=spec.threads,
         )
         vectors = edge.EdgeVectorParams(
@@ -241,9 +242,9 @@ class QdrantEdge(Engine):
     def finish(self) -> None:
         """Build the graph; raise `EngineFailed` if some vectors are outside it."""
         self._shard.optimize()
-        found = self._shard.info()
-        if found.indexed_vectors_count < found.points_count:
-            msg = f"`{self.name}` indexed {found.indexed_vectors_count} of {found.points_count} vectors"
+        info = self._shard.info()
+        if info.indexed_vectors_count < info.points_count:
+            msg = f"`{self.name}` indexed {info.indexed_vectors_count} of {info.points_count} vectors"
             raise EngineFailed(msg, hint="searches would read the rest one by one")
 
     def delete(self, ids: NDArray[np.int64]) -> None:

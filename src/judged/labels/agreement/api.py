@@ -78,7 +78,7 @@ def agreement(
     paired = set(positions)
     rest = [item for position, item in enumerate(machine.items) if position not in paired]
     others = [read_grades(source, name=name) for name, source in (judges or {}).items()]
-    found = Agreement(
+    result = Agreement(
         labels=machine.name,
         human=people.name,
         truth=_to_numpy(item.grade for item, _ in pairs),
@@ -98,8 +98,8 @@ def agreement(
             settings={"threshold": threshold, "level": level, "resamples": resamples, "seed": seed},
         ),
     )
-    notes = (*_warn(found), _describe_means(found), *_compare_judges([machine, people, *others]))
-    return replace(found, notes=notes)
+    notes = (*_warn(result), _describe_means(result), *_compare_judges([machine, people, *others]))
+    return replace(result, notes=notes)
 
 
 def _list_inputs(
@@ -133,30 +133,30 @@ def _nothing_shared(labels: Grades, human: Grades) -> Unusable:
     return Unusable("the labels", [Problem.error("no-shared-result", labels.name, problem)], hint=hint)
 
 
-def _warn(found: Agreement) -> Iterator[Note]:
+def _warn(result: Agreement) -> Iterator[Note]:
     """Yield the reasons not to rely on the labels."""
-    cut, kappa = f"κ at ≥{found.threshold:g}", found.kappa_at(found.threshold).value
+    cut, kappa = f"κ at ≥{result.threshold:g}", result.kappa_at(result.threshold).value
     if isinstance(kappa, Undefined):
         yield Note("undefined-kappa", "warning", f"{cut} is {kappa}")
     elif kappa < FAIR_KAPPA:
         message = f"{cut} is {kappa:.3f}, below {FAIR_KAPPA}: agreement on good results is little better than chance"
         yield Note("low-kappa", "warning", message)
-    if found.coverage < ENOUGH_COVERAGE:
+    if result.coverage < ENOUGH_COVERAGE:
         message = (
-            f"{found.coverage:.1%} of the results that people graded have a label, below {ENOUGH_COVERAGE:.0%}:"
+            f"{result.coverage:.1%} of the results that people graded have a label, below {ENOUGH_COVERAGE:.0%}:"
             " results that could not be labelled may differ from the others"
         )
         yield Note("low-coverage", "warning", message)
-    if found.items < ENOUGH_RESULTS:
-        results = "result has" if found.items == 1 else "results have"
-        message = f"{found.items} {results} both grades, fewer than {ENOUGH_RESULTS}: intervals are rough"
+    if result.items < ENOUGH_RESULTS:
+        results = "result has" if result.items == 1 else "results have"
+        message = f"{result.items} {results} both grades, fewer than {ENOUGH_RESULTS}: intervals are rough"
         yield Note("few-results", "warning", message)
-    if message := describe_small_sample(found.truth, len(set(found.tasks)), noun="task"):
+    if message := describe_small_sample(result.truth, len(set(result.tasks)), noun="task"):
         yield Note("few-graded-tasks", "warning", message)
 
 
-def _describe_means(found: Agreement) -> Note:
-    if not found.only_labels:
+def _describe_means(result: Agreement) -> Note:
+    if not result.only_labels:
         message = "every labelled result has a human grade, so labels add nothing to the means"
         return Note("all-graded", "info", message)
     message = (

@@ -47,9 +47,9 @@ class Grades:
     items: tuple[GradedResult, ...]
     name: str
     repeated: int = 0
-    """How many further grades were given to a result that already had one."""
+    """Number of further grades given to results that already had one."""
     conflicts: int = 0
-    """How many of those differ from the first, which counts."""
+    """Number of those that differ from the first, which counts."""
     _index: LabelIndex = field(default_factory=LabelIndex, repr=False)
 
     @classmethod

@@ -274,11 +274,11 @@ class Agreement(Result):
             for name, grades in self.panel.items()
         }
         return {
-            (one, other): (
-                cohen_kappa(good[one], good[other]),
-                cohen_kappa(self.panel[one], self.panel[other], weights="quadratic"),
+            (judge, other): (
+                cohen_kappa(good[judge], good[other]),
+                cohen_kappa(self.panel[judge], self.panel[other], weights="quadratic"),
             )
-            for one, other in combinations(self.panel, 2)
+            for judge, other in combinations(self.panel, 2)
         }
 
     def _good(self, grades: Floats) -> Flags:
@@ -379,13 +379,13 @@ class Agreement(Result):
             "means": [*self.good_rate.rows(), *self.mean_gain.rows()],
             "judges": [
                 {
-                    "judge": one,
+                    "judge": judge,
                     "other": other,
                     "results": kappa.items,
                     "kappa": kappa.value,
                     "quadratic_kappa": quadratic.value,
                 }
-                for (one, other), (kappa, quadratic) in self.pairs.items()
+                for (judge, other), (kappa, quadratic) in self.pairs.items()
             ],
             "rankings": [
                 {"measure": measure, "coefficient": name, "value": value} for measure, (name, value) in ranked

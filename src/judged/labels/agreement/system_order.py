@@ -1,4 +1,4 @@
-"""Whether labels and human grades rank systems alike."""
+"""Agreement of labels and human grades on the order of systems."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from judged.tables.judgments import Judgments
 from judged.tables.labels import Labels
 
 TOP = 5
-"""How many of the best systems, by human grades, are also compared alone."""
+"""Number of the best systems, by human grades, that are also compared alone."""
 
 
 @dataclass(frozen=True, slots=True)

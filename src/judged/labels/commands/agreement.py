@@ -26,7 +26,7 @@ FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "html", 
 DEFAULT_MEASURE = "nDCG@10"
 SESSION_MEASURES = "CG@last SRE@last"
 RANKED = ("RUN", "--sessions")
-"""What is ranked by measures."""
+"""Kinds of systems that measures rank."""
 EXAMPLES = """\b
 Examples:
   judged agreement labels.jsonl human.qrels
@@ -39,7 +39,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions:
-    """What is compared with human grades, and how."""
+    """Options for the comparison with human grades."""
 
     judges: tuple[str, ...] = option(
         "--judge [NAME=]FILE",

@@ -95,7 +95,7 @@ class ModelOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RequestOptions:
-    """How many requests are sent, how fast and how often."""
+    """Options for the number, rate and repetition of requests."""
 
     concurrency: int = option(
         "--concurrency N", "Maximum number of simultaneous requests.", type=COUNT, default=8
@@ -109,12 +109,10 @@ class RequestOptions:
         type=click.FloatRange(min=0, min_open=True),
         default=60.0,
     )
-    attempts: int = option(
-        "--attempts N", "How often to send a request before it counts as failed.", type=COUNT, default=6
-    )
+    attempts: int = option("--attempts N", "Maximum number of attempts for a request.", type=COUNT, default=6)
     reasks: int = option(
         "--reasks N",
-        "How often to ask again if an answer states no grade.",
+        "Maximum number of repeated questions if an answer states no grade.",
         type=click.IntRange(min=0),
         default=1,
     )
@@ -136,7 +134,7 @@ class RequestOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CostOptions:
-    """What labels may cost."""
+    """Options that limit the cost of labels."""
 
     dry_run: bool = flag("--dry-run", "Print an estimate of requests, tokens, cost and time; send nothing.")
     price_in: float | None = option(
@@ -162,7 +160,7 @@ class CostOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
-    """Where labels, failures and answers are written."""
+    """Options for the files of labels, failures and answers."""
 
     output: Path | None = file_option(LABEL_FORMATS)
     failures: Path | None = option(
@@ -177,7 +175,7 @@ class FileOptions:
 
     @property
     def cache(self) -> Path | None:
-        """The cache: as given, or beside the output."""
+        """The cache: as given, or next to the output."""
         if self.given_cache is not None or self.output is None:
             return self.given_cache
         return self.output.with_name(f"{self.output.name}.cache.sqlite")

@@ -1,4 +1,4 @@
-"""What `judged label` grades, with or without a language model: runs with their texts, or traces."""
+"""Options of the pool that `judged label` grades, with or without a language model: runs with texts, or traces."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions:
-    """How many results are drawn, and where they are written."""
+    """Options for the size of the sample, and its output."""
 
     size: int = option("--sample N", "Number of results.", type=COUNT, required=True)
     seed: int = seed_option(type=int)

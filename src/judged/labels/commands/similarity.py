@@ -75,19 +75,19 @@ def similar(
         _print_summary(built, labels, options.output)
 
 
-def _make_rows(pool: Pool, found: SimilarityLabels) -> Iterable[Label | dict[str, object]]:
+def _make_rows(pool: Pool, result: SimilarityLabels) -> Iterable[Label | dict[str, object]]:
     """Return the labels to write: those of a run as judgments, which `judged score` reads."""
     if pool.kind == "trace":
-        return found.labels
+        return result.labels
     return [
         {"query": label.task, "document": label.id, "grade": label.gain, "labeller": label.labeller}
-        for label in found.labels
+        for label in result.labels
     ]
 
 
-def _print_summary(pool: Pool, found: SimilarityLabels, output: Path) -> None:
+def _print_summary(pool: Pool, result: SimilarityLabels, output: Path) -> None:
     print_notes(pool.notes)
-    click.echo(f"Labelled: {len(found.labels):,} results by {found.agreement.labels}", err=True)
+    click.echo(f"Labelled: {len(result.labels):,} results by {result.agreement.labels}", err=True)
     click.echo("Cross-validated agreement with people:\n", err=True)
-    click.echo(repr(found.agreement), err=True)
+    click.echo(repr(result.agreement), err=True)
     click.echo(f"Wrote: {output}", err=True)

@@ -19,7 +19,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions:
-    """How much is done, and where the results go."""
+    """Options for the amount of work, and the output."""
 
     output: Path = option(
         "--output FOLDER",

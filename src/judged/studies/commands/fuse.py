@@ -41,7 +41,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class FuseOptions:
-    """How runs are fused, and where the result is written."""
+    """Options for the fusion of runs, and its output."""
 
     method: str | None = option(
         "--method NAME",
@@ -51,7 +51,7 @@ class FuseOptions:
     )
     normalisation: str | None = option(
         "--normalisation NAME",
-        "How scores are normalised: min-max, max, sum, z-score, rank or none.  [default: min-max]",
+        "Normalisation of scores: min-max, max, sum, z-score, rank or none.  [default: min-max]",
     )
     weights: tuple[str, ...] = option(
         "--weight NAME=NUMBER", "The weight of a run; once for each run.", multiple=True
@@ -73,7 +73,7 @@ class FuseOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TuneOptions:
-    """How weights are tuned."""
+    """Options for tuning the weights."""
 
     measure: str | None = option("--tune MEASURE", "Tune the weights for a measure; needs --qrels.")
     qrels: str | None = option(
@@ -95,7 +95,7 @@ class TuneOptions:
         default="grid",
     )
     step: float = option(
-        "--step X", "Distance of the grid's weights.", needs=[(TUNED,), ("--search grid",)], default=0.1
+        "--step X", "Step between the weights of the grid.", needs=[(TUNED,), ("--search grid",)], default=0.1
     )
     seed: int = seed_option(needs=TUNED)
     reports: tuple[Path, ...] = option(
@@ -177,26 +177,26 @@ def _read_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
     from judged.studies.fusion import METHODS
 
     known = {name: None for method in METHODS.values() for name in method.parameters}
-    found = _read_numbers(texts, "--set")
-    for name in found:
+    parameters = _read_numbers(texts, "--set")
+    for name in parameters:
         if name not in known:
             raise UnknownName("parameter of fusion", name, list(known))
-    return found
+    return parameters
 
 
 def _read_numbers(texts: tuple[str, ...], option: str) -> dict[str, float]:
     """Return `NAME=NUMBER` pairs as a dict."""
-    found = {}
+    numbers = {}
     for text in texts:
         name, equals, number = text.rpartition("=")
         try:
-            found[name] = float(number)
+            numbers[name] = float(number)
         except ValueError:
             equals = ""
         if not equals or not name:
             msg = f"`{option} {text}` has no name and number, expected NAME=NUMBER"
             raise JudgedError(msg)
-    return found
+    return numbers
 
 
 def _write(run: Run, destination: str, options: FuseOptions, *, quiet: bool) -> None:

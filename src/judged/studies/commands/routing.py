@@ -37,7 +37,7 @@ Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class RoutingOptions:
-    """What decisions are scored by."""
+    """Options for scoring decisions."""
 
     qrels: str | None = option(
         "--qrels FILE",

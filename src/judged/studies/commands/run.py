@@ -45,7 +45,7 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What is done with a study."""
+    """Options for running a study."""
 
     dry_run: bool = flag("--dry-run", "Print the plan and what is finished or cached, and do nothing.")
     cache: Path | None = option(

@@ -24,8 +24,8 @@ def normalise(vectors: NDArray[np.float32]) -> Floats:
     """
     wide = np.asarray(vectors, dtype=np.float64)
     length = np.linalg.norm(wide, axis=-1, keepdims=True)
-    found: Floats = np.divide(wide, length, out=np.zeros_like(wide), where=length > 0)
-    return found
+    unit: Floats = np.divide(wide, length, out=np.zeros_like(wide), where=length > 0)
+    return unit
 
 
 def normalise_rows(vectors: Matrix) -> Matrix:

@@ -1,4 +1,4 @@
-"""Functions and objects that users bring: imported by their place, called, and their failures put into words."""
+"""User-defined functions and objects: imported by "module:attribute", called, and their failures reported."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ def import_stage(place: str, *, kind: str) -> Any:
 
 def load_object(place: str, settings: Mapping[str, Any], *, kind: str) -> Any:
     """Return the object of a place; with settings, or if it is a class, what it returns when called with them."""
-    found = import_stage(place, kind=kind)
-    return call(found, place, **settings) if settings or isinstance(found, type) else found
+    target = import_stage(place, kind=kind)
+    return call(target, place, **settings) if settings or isinstance(target, type) else target
 
 
 def load_callable(place: str, settings: Mapping[str, Any], *, kind: str) -> Any:
     """Return the object of a place, as `load_object` does; raise `StageFailed` if it cannot be called."""
-    found = load_object(place, settings, kind=kind)
-    if not callable(found):
-        msg = f"`{place}` is an object of type {type(found).__name__}, expected a callable"
+    target = load_object(place, settings, kind=kind)
+    if not callable(target):
+        msg = f"`{place}` is an object of type {type(target).__name__}, expected a callable"
         raise StageFailed(msg)
-    return found
+    return target
 
 
 def call(function: Any, place: str, /, *arguments: Any, **settings: Any) -> Any:
-    """Return what a user's function returns; whatever it raises becomes `StageFailed` with its words."""
+    """Return what a user's function returns; any exception becomes `StageFailed` with its message."""
     try:
         return function(*arguments, **settings)
     except JudgedError:

@@ -25,7 +25,7 @@ ROUTING = "routing"
 
 
 class Router(Protocol):
-    """What orders experts for a query."""
+    """A stage that orders experts for a query."""
 
     def route(self, query: Query) -> tuple[str, ...]:
         """Return names of experts, best first, at least one."""
@@ -98,7 +98,7 @@ class CentroidRouting(RouteSpec, frozen=True, kw_only=True, tag="centroids"):
 
     @property
     def _experts(self) -> list[Expert]:
-        return [Expert(system=one) if isinstance(one, str) else one for one in self.experts]
+        return [Expert(system=expert) if isinstance(expert, str) else expert for expert in self.experts]
 
     def build(
         self,
@@ -107,7 +107,7 @@ class CentroidRouting(RouteSpec, frozen=True, kw_only=True, tag="centroids"):
         training: Mapping[str, str] | None = None,
     ) -> Router:
         """Return the router, with the centroid of every expert."""
-        found = find_space(self.type, self.encoder, workshop, space)
+        known = find_space(self.type, self.encoder, workshop, space)
         learned = _collect_examples(training or {}, self.names, workshop)
         examples = {expert.system: expert.examples or learned[expert.system] for expert in self._experts}
         missing = [name for name, texts in examples.items() if not texts]
@@ -117,7 +117,7 @@ class CentroidRouting(RouteSpec, frozen=True, kw_only=True, tag="centroids"):
             )
             raise StageFailed(msg, hint="add `examples:` to the expert, or a training split to the study")
         return _CentroidRouter(
-            found, {name: find_centroid(found, texts) for name, texts in examples.items() if texts}, missing
+            known, {name: find_centroid(known, texts) for name, texts in examples.items() if texts}, missing
         )
 
 
@@ -125,16 +125,16 @@ def _collect_examples(
     training: Mapping[str, str], names: Sequence[str], workshop: Workshop
 ) -> dict[str, tuple[str, ...]]:
     """Return the texts of the training queries by the expert that is the best on them."""
-    found: dict[str, list[str]] = {name: [] for name in names}
+    examples: dict[str, list[str]] = {name: [] for name in names}
     for query, expert in training.items():
-        if expert not in found:
+        if expert not in examples:
             raise UnknownName("expert", expert, names)
         if query not in workshop.collection.queries:
             raise UnknownName(
                 "query of the collection", query, (), hint="training queries belong to the collection"
             )
-        found[expert].append(workshop.collection.queries[query])
-    return {name: tuple(texts) for name, texts in found.items()}
+        examples[expert].append(workshop.collection.queries[query])
+    return {name: tuple(texts) for name, texts in examples.items()}
 
 
 class _CentroidRouter:

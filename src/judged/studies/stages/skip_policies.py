@@ -20,7 +20,7 @@ SKIPPING = "skipping"
 
 
 class SkipPolicy(Protocol):
-    """What decides whether a query needs retrieval."""
+    """A stage that decides whether a query needs retrieval."""
 
     def decide(self, query: Query) -> bool:
         """Return True to retrieve, False to skip retrieval."""
@@ -41,7 +41,7 @@ class SkipSpec(StageSpec, frozen=True, kw_only=True):
 class PatternPolicy(SkipSpec, frozen=True, kw_only=True, tag="pattern"):
     """Skip queries that match a regular expression anywhere.
 
-    Patterns are those of RE2, as part of Arrow: matching takes time in proportion to the query, whatever the pattern.
+    Patterns are those of RE2, as part of Arrow: matching takes time in proportion to the query, for any pattern.
     RE2 has neither backreferences nor lookaround.
     """
 
@@ -67,8 +67,8 @@ class PatternPolicy(SkipSpec, frozen=True, kw_only=True, tag="pattern"):
         import pyarrow.compute as pc
 
         plain = text.encode("utf-8", "replace").decode()
-        found = pc.match_substring_regex(pa.scalar(plain), self.skip, ignore_case=self.ignore_case)
-        return bool(found.as_py())
+        match = pc.match_substring_regex(pa.scalar(plain), self.skip, ignore_case=self.ignore_case)
+        return bool(match.as_py())
 
 
 class WordPolicy(SkipSpec, frozen=True, kw_only=True, tag="words"):
@@ -98,9 +98,9 @@ class SimilarityPolicy(SkipSpec, frozen=True, kw_only=True, tag="similarity"):
 
     def build(self, workshop: Workshop, space: VectorSpace | None = None) -> SkipPolicy:
         """Return the skip policy, with the centroid of each kind."""
-        found = find_space(self.type, self.encoder, workshop, space)
-        centroids = np.stack([find_centroid(found, self.retrieve), find_centroid(found, self.skip)])
-        return _SimilarityPolicy(found, centroids, self.margin)
+        vectors = find_space(self.type, self.encoder, workshop, space)
+        centroids = np.stack([find_centroid(vectors, self.retrieve), find_centroid(vectors, self.skip)])
+        return _SimilarityPolicy(vectors, centroids, self.margin)
 
 
 class FunctionPolicy(SkipSpec, frozen=True, kw_only=True, tag="function"):

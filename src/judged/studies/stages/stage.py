@@ -47,7 +47,7 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """A stage as a study declares it."""
 
     extra: ClassVar[str] = ""
-    """The extra that brings what the stage needs; empty: none is needed."""
+    """The extra that installs what the stage needs; empty if none is needed."""
     needs_vectors: ClassVar[bool] = False
     """Whether it compares vectors, so that it, or the system, needs an encoder."""
 
@@ -58,8 +58,8 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def to_dict(self) -> dict[str, Any]:
         """Return every setting, defaults included, as plain data: what the stage's results depend on."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        return found
+        settings: dict[str, Any] = msgspec.to_builtins(self)
+        return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Query:
     text: str
     clock: Clock = field(default_factory=Clock)
     sample: int = 0
-    """Which pass over the queries this is, from 0; −1 is the warm-up."""
+    """Number of the pass over the queries, from 0; −1 is the warm-up."""
     vectors: dict[int, Vector] = field(default_factory=dict)
     """Its vector in each space, by the identity of the space."""
 
@@ -114,7 +114,7 @@ class Query:
 
 
 class Searcher(Protocol):
-    """What searches a collection."""
+    """A stage that searches a collection."""
 
     def search(self, query: Query, depth: int) -> Ranked:
         """Return the best documents of the collection."""
@@ -122,7 +122,7 @@ class Searcher(Protocol):
 
 
 class Reranker(Protocol):
-    """What puts results into another order."""
+    """A stage that reorders results."""
 
     def rerank(self, query: Query, ranked: Ranked) -> Ranked:
         """Return the same documents, or some of them, best first."""
@@ -131,13 +131,13 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Workshop:
-    """What stages are built with: the collection, the vectors of its documents, and a folder for files."""
+    """Inputs of stages: the collection, the vectors of its documents, and a folder for files."""
 
     collection: Collection
     encode: Callable[[EncoderSpec], VectorSpace]
     """Returns the collection in the space of an encoder; each is encoded once."""
     folder: Path
-    """Where stages may write files; removed at the end."""
+    """Folder where stages may write files; removed at the end."""
     progress: Progress = lambda _done, _total=None, _detail="": None
 
     def texts(self, documents: Sequence[str]) -> list[str]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EMBEDDING = "embedding"
 """The stage in which queries are encoded."""
 VERSION = 2
-"""Part of every key; raised when vectors are made in another way."""
+"""Cache format version; bump it when the computation of vectors changes."""
 _ENTRY = msgspec.msgpack.Decoder(tuple[bytes, tuple[int, ...]])
 
 
@@ -61,11 +61,11 @@ class VectorCache:
     def find(self, space: bytes, texts: Sequence[str]) -> dict[str, CachedVector]:
         """Return the cached ones of these texts; a damaged one is passed over."""
         keys = {_make_key(space, text): text for text in texts}
-        found = {}
+        cached = {}
         for key, value in self._entries.find(keys):
             with suppress(ValueError, msgspec.DecodeError):
-                found[keys[key]] = CachedVector.from_bytes(value)
-        return found
+                cached[keys[key]] = CachedVector.from_bytes(value)
+        return cached
 
     def add(self, space: bytes, vectors: Mapping[str, CachedVector]) -> None:
         """Keep vectors by text, all or none of them."""
@@ -105,11 +105,11 @@ class VectorSpace:
     key: bytes
     cache: VectorCache
     seconds: float = 0.0
-    """How long the documents took to encode, without those that were cached."""
+    """Encoding time of the documents, without those that were cached."""
     cached: int = 0
-    """How many documents were cached."""
+    """Number of documents that were cached."""
     encoded_queries: int = 0
-    """How many queries were encoded; those whose vector and time were cached are not."""
+    """Number of queries encoded; those whose vector and time were cached are not."""
     _known: dict[str, CachedVector] = field(default_factory=dict)
     _new: dict[str, CachedVector] = field(default_factory=dict)
 
@@ -155,7 +155,7 @@ class VectorSpace:
     def look_up(self, texts: Sequence[str]) -> None:
         """Read from the cache which of these queries are encoded already."""
         cached = self.cache.find(self._query_key, texts)
-        self._known |= {text: one for text, one in cached.items() if one.vector.shape == (self.dimensions,)}
+        self._known |= {text: hit for text, hit in cached.items() if hit.vector.shape == (self.dimensions,)}
 
     def save(self) -> None:
         """Keep the vectors of the queries that were encoded since, with their times."""
@@ -186,18 +186,18 @@ def encode_collection(
     key = make_key(spec, encoder, collection)
     cache.remember(spec, key)
     texts = list(dict.fromkeys(collection.texts))
-    found = {text: one.vector for text, one in cache.find(key, texts).items()}
-    if len({len(vector) for vector in found.values()}) > 1:  # damaged ones
-        found = {text: vector for text, vector in found.items() if len(vector) == encoder.dimensions}
-    missing = [text for text in texts if text not in found]
-    cached, started = len(found), perf_counter_ns()
+    known = {text: entry.vector for text, entry in cache.find(key, texts).items()}
+    if len({len(vector) for vector in known.values()}) > 1:  # damaged ones
+        known = {text: vector for text, vector in known.items() if len(vector) == encoder.dimensions}
+    missing = [text for text in texts if text not in known]
+    cached, started = len(known), perf_counter_ns()
     for start in range(0, len(missing), spec.batch):
         some = missing[start : start + spec.batch]
         vectors = _encode(encoder, some, collection)
         cache.add(key, {text: CachedVector(row) for text, row in zip(some, vectors, strict=True)})
-        found |= dict(zip(some, vectors, strict=True))
+        known |= dict(zip(some, vectors, strict=True))
         progress(cached + start + len(some), len(texts), "encoding documents")
-    documents = np.stack([found[text] for text in collection.texts])
+    documents = np.stack([known[text] for text in collection.texts])
     seconds = (perf_counter_ns() - started) / 1e9 if missing else 0.0
     return VectorSpace(encoder, documents, key, cache, seconds, cached)
 

@@ -12,8 +12,8 @@ def translate(value: Json) -> list[Messages] | None:
     tasks = value.get("tasks_output") if isinstance(value, dict) else None
     if not isinstance(tasks, list):
         return None
-    found = [_translate_task(task) for task in list_objects(tasks)]
-    return [messages for messages in found if messages] or None
+    conversations = [_translate_task(task) for task in list_objects(tasks)]
+    return [messages for messages in conversations if messages] or None
 
 
 def _translate_task(task: JsonObject) -> Messages:

@@ -83,24 +83,21 @@ def _translate_grounding(content: JsonObject, timed: JsonObject) -> Iterator[Jso
     metadata = _grounding(content)
     queries = metadata.get("webSearchQueries", metadata.get("web_search_queries")) or []
     chunks = metadata.get("groundingChunks", metadata.get("grounding_chunks")) or []
-    found = [get_object(chunk, "web") or get_object(chunk, "retrievedContext") for chunk in chunks]
+    sources = [get_object(chunk, "web") or get_object(chunk, "retrievedContext") for chunk in chunks]
     yield {
         "role": "assistant",
         "content": "",
         "tool_calls": [make_call("google_search", {"queries": queries})],
         **timed,
     }
-    yield make_output([chunk for chunk in found if chunk], tool="google_search")
+    yield make_output([chunk for chunk in sources if chunk], tool="google_search")
     yield {"role": "assistant", "content": "".join(str(part.get("text") or "") for part in _parts(content))}
 
 
 def _grounding(content: JsonObject) -> JsonObject:
-    found = _get(content, "groundingMetadata")
-    return (
-        found
-        if found.get("webSearchQueries") or found.get("web_search_queries") or found.get("groundingChunks")
-        else {}
-    )
+    metadata = _get(content, "groundingMetadata")
+    names = ("webSearchQueries", "web_search_queries", "groundingChunks")
+    return metadata if any(metadata.get(name) for name in names) else {}
 
 
 def _usage(content: JsonObject) -> JsonObject | None:

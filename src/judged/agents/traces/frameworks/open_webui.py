@@ -60,13 +60,13 @@ def _translate_message(message: JsonObject) -> Iterator[JsonObject]:
 
 def _search_before(message: JsonObject) -> Iterator[JsonObject]:
     """Yield what the program searched before the model answered, as one step."""
-    found = [*_web_searches(message), *_knowledge_searches(message)]
-    if found:
+    searches = [*_web_searches(message), *_knowledge_searches(message)]
+    if searches:
         calls = [
-            make_call(tool, {"queries": queries}, str(at)) for at, (tool, queries, _) in enumerate(found)
+            make_call(tool, {"queries": queries}, str(at)) for at, (tool, queries, _) in enumerate(searches)
         ]
         yield {"role": "assistant", "content": "", "tool_calls": calls}
-        for at, (_, _, results) in enumerate(found):
+        for at, (_, _, results) in enumerate(searches):
             yield make_output(results, identity=str(at), failed=results is None)
 
 

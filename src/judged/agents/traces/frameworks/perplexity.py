@@ -13,14 +13,14 @@ from judged.agents.traces.messages.messages import Messages, find_messages, join
 def translate(value: Json) -> list[Messages] | None:
     """Return the messages of a response: one search for the question, and its results."""
     response = get_body(value, "response") or value if isinstance(value, dict) else {}
-    found = response.get("search_results") or response.get("citations")
-    if not isinstance(found, list) or "choices" not in response:
+    listed = response.get("search_results") or response.get("citations")
+    if not isinstance(listed, list) or "choices" not in response:
         return None
     *asked, answer = find_messages(value) or [{"role": "assistant", "content": ""}]
     question = next(
         (join_text(message.get("content")) for message in reversed(asked) if message["role"] == "user"), None
     )
-    results = [{"url": item} if isinstance(item, str) else item for item in found]
+    results = [{"url": item} if isinstance(item, str) else item for item in listed]
     call = {"role": "assistant", "content": "", "tool_calls": [make_call("search", {"query": question})]}
     links = response.get("citations")
     cited = [{"url": link} for link in links if isinstance(link, str)] if isinstance(links, list) else []

@@ -59,11 +59,11 @@ def _read_documents(
     record: Reader,
 ) -> Iterator[Conversation]:
     for document in documents:
-        found = translate(document.value)
-        if not found:
+        conversations = translate(document.value)
+        if not conversations:
             context.report("malformed-session", document.place, "holds no conversation of this format")
             context.settle()
-        for number, messages in enumerate(found or (), 1):
+        for number, messages in enumerate(conversations or (), 1):
             name = document.name if number == 1 else Position(f"{document.name}:{number}")
             named = Document(document.place, describe(document.value) if number == 1 else {}, name)
             yield to_conversation(named, messages, context, record)
@@ -103,7 +103,7 @@ def make_transcript_format(
 
 def _name(trace: Trace, place: str, session: str | None, entries: Entries) -> Document:
     """Return what names a session, and its model."""
-    model = next((found for entry in entries if (found := _find_model(entry))), None)
+    model = next((model_name for entry in entries if (model_name := _find_model(entry))), None)
     value = {"conversation_id": session, "model": model}
     return Document(place, {name: item for name, item in value.items() if item}, trace.whole_name)
 

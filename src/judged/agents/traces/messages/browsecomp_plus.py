@@ -58,10 +58,10 @@ def _conversation(document: Document, context: ReadContext) -> Conversation:
         if context.tools.is_search(tool)
     }
     if counted and not any(get_str(entry, "type") == "tool_call" for entry in value["result"]):
-        what = (
+        message = (
             f"says that it called {', '.join(f'`{tool}`' for tool in counted)}, and holds none of its calls"
         )
-        context.report("malformed-session", f"{document.place}: session `{value['query_id']}`", what)
+        context.report("malformed-session", f"{document.place}: session `{value['query_id']}`", message)
     return Conversation(
         id=str(value["query_id"]),
         task=str(value["query_id"]),

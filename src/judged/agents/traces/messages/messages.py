@@ -214,14 +214,14 @@ def find_messages(value: Json) -> Messages | None:
         *(get_body(value, name) for name in ("request", "body", "inputs", "kwargs", "values")),
     ):
         for name in HOLDERS:
-            if isinstance(holder.get(name), list) and (found := find_messages(holder[name])) is not None:
-                return found + _response_messages(value)
+            if isinstance(holder.get(name), list) and (messages := find_messages(holder[name])) is not None:
+                return messages + _response_messages(value)
     return _response_messages(value) or None
 
 
 def messages_in_head(head: Head) -> list[Messages]:
     """Return the messages of the first documents, for a format to be recognised by."""
-    return [found for document in head.documents if (found := find_messages(document))]
+    return [messages for document in head.documents if (messages := find_messages(document))]
 
 
 def read_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[Conversation]:
@@ -259,8 +259,8 @@ def _listed_calls(message: JsonObject) -> list[JsonObject]:
     """Return the calls of a message as they are written: in their list, or in blocks."""
     content, listed = message.get("content"), message.get("tool_calls")
     blocks = content if isinstance(content, list) else []
-    found = [*(listed if isinstance(listed, list) else []), *blocks]
-    calls = [call for call in found if isinstance(call, dict) and ("name" in call or "function" in call)]
+    candidates = [*(listed if isinstance(listed, list) else []), *blocks]
+    calls = [call for call in candidates if isinstance(call, dict) and ("name" in call or "function" in call)]
     legacy = message.get("function_call")
     return [*calls, {"function": legacy}] if isinstance(legacy, dict) else calls
 
@@ -319,7 +319,7 @@ def _has_ended(messages: Messages) -> bool:
 
 
 SHAPE = RequestShape(_print, _call_ids, _has_ended)
-"""How messages are compared."""
+"""Comparison of messages, by which requests of one conversation are joined."""
 
 
 def _is_response(value: JsonObject) -> bool:

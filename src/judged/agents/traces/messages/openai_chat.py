@@ -91,7 +91,7 @@ def _objects_in_blocks(message: JsonObject, name: str) -> list[JsonObject]:
     """Return the objects under a name in the blocks of a message, as Haystack writes calls and their results."""
     content = message.get("content")
     blocks = content if isinstance(content, list) else []
-    return [found for block in blocks if (found := get_object(block, name))]
+    return [item for block in blocks if (item := get_object(block, name))]
 
 
 def _calls(message: JsonObject) -> list[Call]:

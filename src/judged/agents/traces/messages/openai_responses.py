@@ -99,8 +99,8 @@ def _conversation(chain: Chain, context: ReadContext) -> Conversation:
     response = get_body(first, "response") or first
     metadata = get_object(first, "metadata") or get_object(response, "metadata")
     name = _conversation_name(first, metadata) or _response_id(first) or document.name
-    for kind, what in transcript.find_problems():
-        context.report(kind, f"{document.place}: session `{name}`", what)
+    for kind, message in transcript.find_problems():
+        context.report(kind, f"{document.place}: session `{name}`", message)
     return Conversation(
         id=name,
         place=document.place,
@@ -200,7 +200,7 @@ def _items(value: Json) -> Items:
     question = [{"type": "message", "role": "user", "content": asked}] if isinstance(asked, str) else asked
     answered = value.get("output", get_body(value, "response").get("output"))
     lists = (question, answered, value.get("items"))
-    return [item for found in lists if isinstance(found, list) for item in found if isinstance(item, dict)]
+    return [item for items in lists if isinstance(items, list) for item in items if isinstance(item, dict)]
 
 
 def _is_response(value: Json) -> bool:
@@ -227,7 +227,7 @@ def _response_id(value: Json) -> str | None:
 
 def _previous_id(value: Json) -> str | None:
     holders = (value, get_body(value, "request"), get_body(value, "response"))
-    return next((found for item in holders if (found := first_text(item, ("previous_response_id",)))), None)
+    return next((name for item in holders if (name := first_text(item, ("previous_response_id",)))), None)
 
 
 def _conversation_name(first: JsonObject, metadata: JsonObject) -> str | None:

@@ -50,8 +50,8 @@ def _conversation(document: Document, messages: Messages, context: ReadContext) 
         _record(message, transcript)
     name = first_text(document.value, ("conversation_id", "session_id", "id"))
     name = name or first_text(messages[0], ("conversation_id",)) or document.name
-    for kind, what in transcript.find_problems():
-        context.report(kind, f"{document.place}: session `{name}`", what)
+    for kind, problem in transcript.find_problems():
+        context.report(kind, f"{document.place}: session `{name}`", problem)
     models = (first_text(message, ("model_name",)) for message in messages)
     return Conversation(
         id=name,
@@ -108,8 +108,8 @@ def _is_message(value: Json) -> bool:
 
 def _parts(message: JsonObject) -> list[JsonObject]:
     parts = message.get("parts")
-    found = parts if isinstance(parts, list) else []
-    return [part for part in found if isinstance(part, dict) and "part_kind" in part]
+    listed = parts if isinstance(parts, list) else []
+    return [part for part in listed if isinstance(part, dict) and "part_kind" in part]
 
 
 FORMAT = TraceFormat("pydantic-ai", "Pydantic AI messages", recognises, read)

@@ -123,6 +123,7 @@ class RequestLog:
             if hashes[at] in self._gone:
                 where = f"continues a conversation of {self._gone[hashes[at]]}, which is too far above to be joined"
                 self._context.report("scattered-requests", place, where)
+        # sorted, because the order of a set of texts differs from one process to the next
         held = next((self._by_id[name] for name in sorted(ids) if name in self._by_id), None)
         return (None, 0) if held is None else (held, self._known(items, held))
 

@@ -235,9 +235,9 @@ class _Object:
         searches = self.get_list(value, SEARCHES, where, "search")
         if searches is None:
             return None
-        found = [self.search(search, f"{where}, search {n}") for n, search in enumerate(searches, 1)]
+        parsed = [self.search(search, f"{where}, search {n}") for n, search in enumerate(searches, 1)]
         return Iteration(
-            searches=tuple(item for item in found if item is not None),
+            searches=tuple(item for item in parsed if item is not None),
             tokens=self.number(value, "tokens", where),
             seconds=self.number(value, "seconds", where),
         )
@@ -249,8 +249,8 @@ class _Object:
             return None
         tool = self.text(value, ("tool",))
         self.context.searches[tool or "search"] += 1
-        found = [self.result(result, f"{where}, result {n}") for n, result in enumerate(results, 1)]
-        kept = tuple(item for item in found if item is not None)
+        parsed = [self.result(result, f"{where}, result {n}") for n, result in enumerate(results, 1)]
+        kept = tuple(item for item in parsed if item is not None)
         return Search(query=self.text(value, ("query",)), tool=tool, results=kept)
 
     def result(self, value: Json, where: str) -> Hit | None:
@@ -258,8 +258,8 @@ class _Object:
         result = parse_result(value, plain=True)
         if isinstance(result, Hit):
             return result
-        for kind, what in result:
-            self.context.report(kind, self.at(where), what)
+        for kind, message in result:
+            self.context.report(kind, self.at(where), message)
         return None
 
     def get_list(
@@ -285,30 +285,30 @@ class _Object:
     def text(self, value: Json, names: tuple[str, ...]) -> str | None:
         """Return the text under the first of the names present; integers become text."""
         for name in names:
-            found = value.get(name) if isinstance(value, Mapping) else None
-            if isinstance(found, str) or (isinstance(found, int) and not isinstance(found, bool)):
-                return str(found) or None
-            if found is not None and name == names[0]:
-                self.report("", f"its `{name}` is {_describe_type(found)}, expected text")
+            item = value.get(name) if isinstance(value, Mapping) else None
+            if isinstance(item, str) or (isinstance(item, int) and not isinstance(item, bool)):
+                return str(item) or None
+            if item is not None and name == names[0]:
+                self.report("", f"its `{name}` is {_describe_type(item)}, expected text")
         return None
 
     def texts(self, value: Json, name: str) -> tuple[str, ...]:
         """Return a list of texts, empty if it is missing."""
-        found = value.get(name) if isinstance(value, Mapping) else None
-        if found is None or (isinstance(found, list) and all(isinstance(item, str) for item in found)):
-            return tuple(found or ())
-        self.report("", f"its `{name}` are {_describe_type(found)}, expected a list of texts")
+        texts = value.get(name) if isinstance(value, Mapping) else None
+        if texts is None or (isinstance(texts, list) and all(isinstance(item, str) for item in texts)):
+            return tuple(texts or ())
+        self.report("", f"its `{name}` are {_describe_type(texts)}, expected a list of texts")
         return ()
 
     def number(self, value: Mapping[str, Json], name: str, where: str) -> float | None:
         """Return a number of at least 0."""
-        found = value.get(name)
-        if found is None:
+        amount = value.get(name)
+        if amount is None:
             return None
-        if isinstance(found, bool) or not isinstance(found, (int, float)) or not found >= 0:
-            self.report(where, f"its `{name}` are `{found}`, expected a number of at least 0")
+        if isinstance(amount, bool) or not isinstance(amount, (int, float)) or not amount >= 0:
+            self.report(where, f"its `{name}` are `{amount}`, expected a number of at least 0")
             return None
-        return float(found)
+        return float(amount)
 
     def at(self, where: str) -> str:
         return f"{self.place}: session `{self.name}`{where}"
@@ -327,9 +327,9 @@ def _find_name(value: Json) -> str | None:
     """Return the name of a conversation."""
     if isinstance(value, Mapping):
         for name in NAMES:
-            found = value.get(name)
-            if isinstance(found, (str, int)) and not isinstance(found, bool) and found != "":
-                return str(found)
+            item = value.get(name)
+            if isinstance(item, (str, int)) and not isinstance(item, bool) and item != "":
+                return str(item)
     return None
 
 

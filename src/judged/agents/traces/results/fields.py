@@ -71,8 +71,8 @@ def parse_result(value: Json, *, plain: bool = False) -> Hit | Defects:
     if not isinstance(value, dict):
         return [(MALFORMED, f"is {preview(value)}, expected an object")]
     defects: Defects = []
-    found = _find_fields(value, defects, plain=plain)
-    result = Hit(**_ids(found, defects), **_other_fields(found, defects))
+    fields = _find_fields(value, defects, plain=plain)
+    result = Hit(**_ids(fields, defects), **_other_fields(fields, defects))
     if not defects and not has_key(result):
         defects.append((NO_KEY, f"has no id, domain id, URL, title or snippet, only {preview(value)}"))
     return defects or result
@@ -95,34 +95,34 @@ def split_domain(identity: str) -> tuple[str, str] | None:
 
 def _find_fields(value: JsonObject, defects: Defects, *, plain: bool) -> JsonObject:
     """Return the values of our fields, by the first of their names, in the result or the objects inside it."""
-    found: JsonObject = {}
+    fields: JsonObject = {}
     for holder in _holders(value, 0):
         here: dict[str, tuple[int, Json]] = {}
         for name, item in holder.items():
             field, rank = _BY_NAME.get(name, ("", 0))
-            if not field or field in found or item is None or item == "":
+            if not field or field in fields or item is None or item == "":
                 continue
             taken = item if plain and rank == 0 else _convert(field, name, item)
             if taken is not None and rank <= here.get(field, (rank, None))[0]:
                 here[field] = rank, taken
         if not (plain and "id" in here):
-            _take_domain(holder, here, found)
-        found.update((field, taken) for field, (_, taken) in here.items())
+            _take_domain(holder, here, fields)
+        fields.update((field, taken) for field, (_, taken) in here.items())
     for field in ("id", "domain", "domain_id", "url", "title", "snippet"):
-        found[field] = _to_text(field, found.get(field), defects)
-    return found
+        fields[field] = _to_text(field, fields.get(field), defects)
+    return fields
 
 
-def _take_domain(holder: JsonObject, here: dict[str, tuple[int, Json]], found: JsonObject) -> None:
+def _take_domain(holder: JsonObject, here: dict[str, tuple[int, Json]], fields: JsonObject) -> None:
     """Take a field that is the id of a domain, such as `doi`, in place of the generic id."""
-    if DOMAINS.keys().isdisjoint(holder) or "domain_id" in here or "domain_id" in found:
+    if DOMAINS.keys().isdisjoint(holder) or "domain_id" in here or "domain_id" in fields:
         return
     for name, domain in DOMAINS.items():
         identity = holder.get(name)
         if isinstance(identity, (str, int)) and identity:
             here["domain"], here["domain_id"] = (0, domain), (0, _DOI_URL.sub("", str(identity)))
             here.pop("id", None)
-            found.pop("id", None)
+            fields.pop("id", None)
             return
 
 
@@ -165,9 +165,9 @@ def _decode(text: str) -> Json:
         return None
 
 
-def _ids(found: JsonObject, defects: Defects) -> JsonObject:
+def _ids(fields: JsonObject, defects: Defects) -> JsonObject:
     """Return the generic id, or the domain with the id in it."""
-    own, domain, within = found["id"], found["domain"], found["domain_id"]
+    own, domain, within = fields["id"], fields["domain"], fields["domain_id"]
     if own and within:
         defects.append(
             (BOTH_IDS, f"has the id `{own}` and the domain id `{within}`, expected one or the other")
@@ -182,16 +182,16 @@ def _ids(found: JsonObject, defects: Defects) -> JsonObject:
     return {"domain": named[0], "domain_id": named[1]} if named else {"id": own}
 
 
-def _other_fields(found: JsonObject, defects: Defects) -> JsonObject:
+def _other_fields(fields: JsonObject, defects: Defects) -> JsonObject:
     """Return all fields but the ids."""
-    score, gain = found.get("score"), found.get("gain")
+    score, gain = fields.get("score"), fields.get("gain")
     if score is not None and _to_number(score, text=False) is None:
         defects.append((MALFORMED, f"its score is {preview(score)}, expected a number"))
         score = None
     if gain is not None and (type(gain) is not int or gain not in GRADES):
         defects.append((OUTSIDE, f"its gain is {preview(gain)}, expected a whole number from 0 to 4"))
         gain = None
-    kept = {field: found[field] for field in ("url", "title", "snippet")}
+    kept = {field: fields[field] for field in ("url", "title", "snippet")}
     return {**kept, "score": None if score is None else float(score), "gain": gain}
 
 

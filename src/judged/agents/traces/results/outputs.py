@@ -54,21 +54,22 @@ class CutOff(Unparsed):
 
 def find_groups(output: Json, queries: list[str] | None = None) -> list[Group]:
     """Return the results of an output, one group per query if it is split by query, usually one."""
-    found = _find_groups(output, queries or [], 0)
-    if found is None and isinstance(output, str) and is_cut(output):
+    groups = _find_groups(output, queries or [], 0)
+    if groups is None and isinstance(output, str) and is_cut(output):
         msg = (
             f"its output was cut off after {len(output):,} characters, at `…{' '.join(output[-40:].split())}`"
         )
         raise CutOff(msg)
-    if found is None:
+    if groups is None:
         msg = f"its output cannot be parsed as results: {_quote_beginning(output)}"
         raise Unparsed(msg)
-    return found
+    return groups
 
 
 def parse_text(text: str) -> Json:
     """Return the value of a text that is JSON or was printed by Python, else the text itself."""
     bare = text.strip()
+    # most outputs are prose, which two parsers would read in vain
     if bare[:1] not in {"{", "[", '"', "("} and not bare.endswith(")"):
         return text
     try:
@@ -138,6 +139,7 @@ def _parse_lines(text: str) -> list[Json] | None:
 def _in_object(output: JsonObject, queries: list[str], depth: int) -> list[Group] | None:
     if len(queries) > 1 and all(query in output for query in queries):
         return _combine([(query, output[query]) for query in queries], depth)
+    # before lists of results: one of Chroma's columns is called `documents`
     if isinstance(output.get("ids"), list):
         return _in_columns(output)
     if output.get("isError") is True or output.get("is_error") is True:

@@ -82,8 +82,8 @@ def _are_numbered(answers: list[tuple[Hit, ...]]) -> bool:
 
 
 def _number(result: Hit) -> int:
-    found = _NUMBER.search(result.id or "")
-    return int(found[0]) if found and len(found[0]) < 10 else -1
+    match = _NUMBER.search(result.id or "")
+    return int(match[0]) if match and len(match[0]) < 10 else -1
 
 
 def _without_ids(iterations: Iterable[Iteration], tools: set[str | None]) -> Iterator[Iteration]:

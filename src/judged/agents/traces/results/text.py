@@ -165,8 +165,8 @@ def find_addresses(text: str) -> list[str]:
     >>> find_addresses("See [the tower](https://en.wikipedia.org/wiki/Eiffel_(tower)), or https://e.org/a.")
     ['https://en.wikipedia.org/wiki/Eiffel_(tower)', 'https://e.org/a']
     """
-    found = (match.rstrip(".,;:!?*_`") for match in _ADDRESSES.findall(text)) if "://" in text else ()
-    return list(dict.fromkeys(found))
+    addresses = (match.rstrip(".,;:!?*_`") for match in _ADDRESSES.findall(text)) if "://" in text else ()
+    return list(dict.fromkeys(addresses))
 
 
 def is_empty(text: str) -> bool:
@@ -178,6 +178,7 @@ def is_empty(text: str) -> bool:
 def _read_results(text: str) -> list[Json] | None:
     if is_empty(text):
         return []
+    # the order is precedence: marked-up forms first, since passages, records and tables also occur inside them
     readers: tuple[Callable[[str], list[Json]], ...] = (
         read_elements,
         _read_link_lists,
@@ -254,14 +255,14 @@ def _find_link(line: str, start: int) -> tuple[str, str, int] | None:
 
 def _read_link_lists(text: str) -> list[Json]:
     """Read `Links: [{"title": …, "url": …}]`, a list for each search, as Claude Code's WebSearch shows results."""
-    found: list[Json] = []
+    links: list[Json] = []
     for line in text.split("\n") if "Links: [" in text else ():
         if line.startswith("Links: ["):
             try:
-                found += json.loads(line.removeprefix("Links: "))
+                links += json.loads(line.removeprefix("Links: "))
             except ValueError:
                 return []
-    return found
+    return links
 
 
 def _read_table(text: str) -> list[Json]:
@@ -379,11 +380,11 @@ def _read_passages(text: str) -> list[Json]:
 
 
 def _passage(text: str) -> JsonObject:
-    found = _URL.search(text)
-    title, _, below = (line.strip() for line in text.replace(found[0] if found else "\0", "").partition("\n"))
+    match = _URL.search(text)
+    title, _, below = (line.strip() for line in text.replace(match[0] if match else "\0", "").partition("\n"))
     if not below:
-        return {"url": found and found[0], "text": title}
-    return {"url": found and found[0], "title": title.strip(" -–—:|*_"), "text": below}
+        return {"url": match and match[0], "text": title}
+    return {"url": match and match[0], "title": title.strip(" -–—:|*_"), "text": below}
 
 
 def _group_parts(named: list[tuple[str, str]]) -> list[Json]:
@@ -419,7 +420,7 @@ def _split_at(pattern: re.Pattern[str], text: str) -> list[tuple[re.Match[str], 
 
 
 class NotPython(Exception):
-    """A text that is no Python literal."""
+    """A text that is not a Python literal."""
 
 
 def parse_python(text: str) -> Json:
@@ -429,10 +430,11 @@ def parse_python(text: str) -> Json:
     [{'page_content': 'Paris', 'metadata': {'score': 0.9}}]
     """
     try:
-        found = ast.parse(text.strip(), mode="eval").body
-        if isinstance(found, ast.Call) and found.args:
+        node = ast.parse(text.strip(), mode="eval").body
+        if isinstance(node, ast.Call) and node.args:
             raise NotPython
-        return _value(found)
+        return _value(node)
+    # MemoryError is what `ast.parse` raises for some texts that are nested too deeply
     except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
         raise NotPython from None
 

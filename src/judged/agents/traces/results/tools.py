@@ -1,4 +1,4 @@
-"""Which tools are searches, and where the query and the results are in what goes in and comes out."""
+"""Recognition of search tools, and the location of queries and results in their inputs and outputs."""
 
 from __future__ import annotations
 
@@ -90,12 +90,13 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 def is_search_name(tool: str) -> bool | None:
     """Return whether a tool of this name is a search; None if the name does not say.
 
-    >>> [is_search_name(each) for each in ("mcp__kb__search", "GoogleSearch", "tavily_extract", "visit", "frobnicate")]
+    >>> [is_search_name(name) for name in ("mcp__kb__search", "GoogleSearch", "tavily_extract", "visit", "frobnicate")]
     [True, True, False, False, None]
     """
     words = [word.lower() for word in _WORD.findall(tool)]
     if not words or words[:2] == ["tool", "search"]:
         return False if words else None  # a search for tools, not for documents
+    # before the words of searching: `open_search_result` opens, and `search_replace` edits
     if words[0] in OPENING or words[-1] == "replace":
         return False
     if any(word in SEARCHING or (word.endswith("search") and word != "research") for word in words):
@@ -125,12 +126,13 @@ def find_opened(tool: str, arguments: Json) -> list[str]:
     value = parse_text(arguments) if isinstance(arguments, str) else arguments
     if isinstance(value, Mapping):
         name = next((name for name in OPENED if value.get(name)), "")
+        # the number of a document is its id; under `id` it is that of a link on the page
         value = (
             str(value[name]) if name.startswith("doc") and isinstance(value[name], int) else value.get(name)
         )
-    found = value if isinstance(value, list) else [value]
+    targets = value if isinstance(value, list) else [value]
     return [
-        item.strip() for item in found if isinstance(item, str) and item.strip() and " " not in item.strip()
+        item.strip() for item in targets if isinstance(item, str) and item.strip() and " " not in item.strip()
     ]
 
 

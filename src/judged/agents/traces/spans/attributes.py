@@ -31,8 +31,8 @@ def parse_otlp(pairs: Json) -> JsonObject:
     """Convert OTLP's list of keys and typed values to a dict; an object stays one."""
     if isinstance(pairs, dict):
         return dict(pairs)
-    found = (pair for pair in pairs if isinstance(pair, dict)) if isinstance(pairs, list) else ()
-    return {str(item.get("key")): _value(item.get("value")) for item in found}
+    valid = (pair for pair in pairs if isinstance(pair, dict)) if isinstance(pairs, list) else ()
+    return {str(item.get("key")): _value(item.get("value")) for item in valid}
 
 
 def _value(typed: Json) -> Json:

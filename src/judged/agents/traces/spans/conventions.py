@@ -206,8 +206,8 @@ def _values_under(
 
 def _count_tokens(attributes: Mapping[str, Json]) -> float | None:
     """Return all tokens of a call of a model, in and out."""
-    found = add_counts(attributes, TOKENS)
-    return add_counts(to_object(attributes.get("mlflow.chat.tokenUsage"))) if found is None else found
+    tokens = add_counts(attributes, TOKENS)
+    return add_counts(to_object(attributes.get("mlflow.chat.tokenUsage"))) if tokens is None else tokens
 
 
 def _describe_tool(attributes: Mapping[str, Json], name: str, events: Sequence[Event]) -> JsonObject:

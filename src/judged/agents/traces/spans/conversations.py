@@ -168,14 +168,16 @@ def to_conversations(spans: Iterable[Span], context: ReadContext) -> Iterator[Co
 
 def _traces(spans: Iterable[Span], context: ReadContext) -> list[Forest]:
     """Return the traces in which a model or a tool was called; others, such as web requests, are noted."""
-    found: Traces = defaultdict(dict)
+    by_trace: Traces = defaultdict(dict)
     for span in spans:
-        there = found[span.trace].get(span.id)
-        found[span.trace][span.id] = span if there is None else max(there, span, key=_completeness)
-    found = add_implied_tools(found)
-    acting = [spans for spans in found.values() if any(map(_is_acting, spans.values()))]
-    if len(acting) < len(found):
-        context.problems.note(f"{len(found) - len(acting):,} traces without model or tool calls were skipped")
+        there = by_trace[span.trace].get(span.id)
+        by_trace[span.trace][span.id] = span if there is None else max(there, span, key=_completeness)
+    by_trace = add_implied_tools(by_trace)
+    acting = [spans for spans in by_trace.values() if any(map(_is_acting, spans.values()))]
+    if len(acting) < len(by_trace):
+        context.problems.note(
+            f"{len(by_trace) - len(acting):,} traces without model or tool calls were skipped"
+        )
     return [Forest(list(spans.values())) for spans in acting]
 
 
@@ -287,7 +289,7 @@ def _find_question(forest: Forest, roles: Roles) -> str | None:
     for span in (*forest.roots, *roles.models, *forest.outward()):
         if span.question:
             return span.question
-    return next((found for span in forest.roots if (found := find_question(span.arguments))), None)
+    return next((question for span in forest.roots if (question := find_question(span.arguments))), None)
 
 
 _Filled = tuple[int, int]
@@ -303,12 +305,12 @@ def best_output(span: Span, roles: Roles) -> Json:
     if mapped is not None and mapped.has_places and span.outputs:
         return span.outputs[0]  # the user said where the results lie in this very output
     searches = [span, *(inner for inner in roles.forest.below(span) if roles.role(inner) == "search")]
-    found: JsonObject = {}
+    outputs: JsonObject = {}
     for search in reversed(searches):  # the innermost first
-        found[search.id] = _choose(
-            search, [found[copy.id] for copy in _nested_searches(search, roles)], roles
+        outputs[search.id] = _choose(
+            search, [outputs[copy.id] for copy in _nested_searches(search, roles)], roles
         )
-    return found[span.id]
+    return outputs[span.id]
 
 
 def _choose(span: Span, inner: list[Json], roles: Roles) -> Json:
@@ -336,9 +338,7 @@ def _pick_best(outputs: list[Json], span: Span, roles: Roles) -> Json:
 
 def _count_fields(output: Json, span: Span, roles: Roles) -> _Filled:
     results = [
-        found
-        for value in _result_values(output, span, roles)
-        if isinstance(found := parse_result(value), Hit)
+        hit for value in _result_values(output, span, roles) if isinstance(hit := parse_result(value), Hit)
     ]
     return len(results), sum(
         getattr(result, name) is not None for result in results for name in Hit.__struct_fields__

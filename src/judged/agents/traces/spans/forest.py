@@ -79,14 +79,14 @@ class Forest:
 
     def nearest(self, span: Span, wanted: Callable[[Span], bool]) -> list[Span]:
         """Return the wanted spans beneath a span, without those beneath another wanted span."""
-        found, waiting = [], self.children[span.id][::-1]
+        spans, waiting = [], self.children[span.id][::-1]
         while waiting:
             item = waiting.pop()
             if wanted(item):
-                found.append(item)
+                spans.append(item)
             else:
                 waiting += self.children[item.id][::-1]
-        return found
+        return spans
 
 
 def _parents(spans: list[Span]) -> dict[str, Span | None]:

@@ -110,7 +110,7 @@ def _tokens(
         *(run, outputs.get("usage_metadata"), metadata.get("usage_metadata")),
         *(outputs.get("usage"), inner.get("token_usage"), inner.get("usage")),
     )
-    return next((found for item in places if (found := add_counts(to_object(item)))), None)
+    return next((counts for item in places if (counts := add_counts(to_object(item)))), None)
 
 
 def _text(value: Json) -> str | None:

@@ -76,8 +76,8 @@ def _attributes(record: Mapping[str, Json]) -> JsonObject:
 
 
 def _events(record: Mapping[str, Json]) -> list[JsonObject]:
-    found = _objects(record.get("events"))
-    return [{"name": item.get("name"), "attributes": parse_otlp(item.get("attributes"))} for item in found]
+    events = _objects(record.get("events"))
+    return [{"name": item.get("name"), "attributes": parse_otlp(item.get("attributes"))} for item in events]
 
 
 def _failed(record: Mapping[str, Json]) -> bool:

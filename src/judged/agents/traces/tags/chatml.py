@@ -87,8 +87,8 @@ def _parse_json_call(value: JsonObject) -> Call:
 
 def _parse_loose_call(text: str) -> Call:
     """Parse a call that is not JSON: its name and its parameters, as far as they can be found."""
-    found = _NAME.search(text)
-    name = next((group for group in found.groups() if group), "unnamed") if found else "unnamed"
+    match = _NAME.search(text)
+    name = next((group for group in match.groups() if group), "unnamed") if match else "unnamed"
     return Call(tool=name, arguments=dict(_read_parameters(text)) or None)
 
 

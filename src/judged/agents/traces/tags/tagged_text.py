@@ -100,8 +100,8 @@ _QUESTION = re.compile(r"\bQuestion:\s*+")
 
 def tagged_texts(head: Head) -> list[str]:
     """Return what the agents of the first documents wrote, or the first text, without instructions."""
-    found = [item for value in head.documents if (item := _find_text(value)) is not None]
-    return [text[_instruction_end(text) :] for text in [*found, *([head.text] if head.text else [])]]
+    texts = [item for value in head.documents if (item := _find_text(value)) is not None]
+    return [text[_instruction_end(text) :] for text in [*texts, *([head.text] if head.text else [])]]
 
 
 def read_tagged_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[Conversation]:

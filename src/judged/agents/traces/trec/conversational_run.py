@@ -32,8 +32,8 @@ def split_turn(query: str) -> tuple[str, tuple[int, ...]] | None:
     >>> split_turn("106_10"), split_turn("132_1-3"), split_turn("106")
     (('106', (10,)), ('132', (1, 3)), None)
     """
-    found = _TURN.fullmatch(query)
-    return (found[1], tuple(map(int, re.split(r"[-.]", found[2])))) if found else None
+    match = _TURN.fullmatch(query)
+    return (match[1], tuple(map(int, re.split(r"[-.]", match[2])))) if match else None
 
 
 def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
@@ -53,14 +53,14 @@ def _row(line: bytes, place: str, context: ReadContext) -> _Row | None:
     """Parse one line of the run; None if it is malformed."""
     columns = line.decode("utf-8", "replace").split()
     if len(columns) < _COLUMNS:
-        found = f"{len(columns)} columns, expected {_COLUMNS}: query, Q0, document, rank, score, tag"
-        context.report("malformed-line", place, found)
+        message = f"{len(columns)} columns, expected {_COLUMNS}: query, Q0, document, rank, score, tag"
+        context.report("malformed-line", place, message)
         return None
     query, _, document, _, score = columns[:5]
     turn = split_turn(query)
     if turn is None:
-        what = f"query `{query}` names no turn, expected a conversation and a number, such as `106_1`"
-        context.report("query-without-turn", place, what)
+        reason = f"query `{query}` names no turn, expected a conversation and a number, such as `106_1`"
+        context.report("query-without-turn", place, reason)
         return None
     if not is_number_text(score.encode()) or math.isnan(float(score)):
         context.report("not-a-number", place, f"score is `{score}`, expected a number")
@@ -77,8 +77,8 @@ def _conversation(name: str, place: str, turns: dict[str, list[tuple[float, str]
 
 def _step(query: str, rows: list[tuple[float, str]]) -> Step:
     """Return one turn: its documents from the highest score down, ties as in trec_eval."""
-    found = [{"id": document, "score": score} for score, document in sorted(rows, reverse=True)]
-    return Step(calls=[Call(tool="run", arguments={"query": query}, output=found, search=True)])
+    results = [{"id": document, "score": score} for score, document in sorted(rows, reverse=True)]
+    return Step(calls=[Call(tool="run", arguments={"query": query}, output=results, search=True)])
 
 
 def recognises(_: Head) -> bool:

@@ -48,10 +48,10 @@ def _conversation(element: Element, place: str) -> Conversation:
 
 def _step(interaction: Element) -> Step:
     results = sorted(interaction.iterfind("results/result"), key=_rank)
-    found = [_result(result) for result in results]
+    hits = [_result(result) for result in results]
     return Step(
         calls=[
-            Call(tool="search", arguments={"query": _text(interaction, "query")}, output=found, search=True)
+            Call(tool="search", arguments={"query": _text(interaction, "query")}, output=hits, search=True)
         ]
     )
 
@@ -69,8 +69,8 @@ def _result(element: Element) -> JsonObject:
 
 
 def _text(element: Element, name: str) -> str | None:
-    found = element.find(name)
-    return None if found is None else " ".join("".join(found.itertext()).split()) or None
+    child = element.find(name)
+    return None if child is None else " ".join("".join(child.itertext()).split()) or None
 
 
 def _read_elements(trace: Trace, context: ReadContext) -> Iterator[tuple[Element, str]]:

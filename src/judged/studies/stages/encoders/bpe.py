@@ -116,12 +116,12 @@ class BPEEncoder:
         """Return the vectors of documents; a text without tokens has the vector 0."""
         torch = need("torch", extra=self.spec.extra, needed_by="the encoder `bpe`")
         tokens = [encoding.ids for encoding in self.tokenizer.encode_batch(list(texts))]
-        found = np.zeros((len(tokens), self.dimensions), dtype=np.float32)
+        vectors = np.zeros((len(tokens), self.dimensions), dtype=np.float32)
         rows = [row for row, ids in enumerate(tokens) if ids]
         if rows:
             with torch.inference_mode():
-                found[rows] = self.compute([tokens[row] for row in rows]).cpu().numpy()
-        return normalise_rows(found) if self.spec.normalise else found
+                vectors[rows] = self.compute([tokens[row] for row in rows]).cpu().numpy()
+        return normalise_rows(vectors) if self.spec.normalise else vectors
 
     def encode_query(self, text: str) -> Vector:
         """Return the vector of a query."""
@@ -155,6 +155,7 @@ def train_tokenizer(documents: Sequence[str], vocabulary: int, *, needed_by: str
     tokenizer.pre_tokenizer = library.pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = library.trainers.BpeTrainer(
         vocab_size=vocabulary,
+        # every byte gets a token, so that queries may have characters that no document has
         initial_alphabet=sorted(library.pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )

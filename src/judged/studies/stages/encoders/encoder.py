@@ -17,7 +17,7 @@ from judged.studies.stages.stage import Matrix, StageFailed, StageSpec, Vector
 
 
 class Encoder(Protocol):
-    """What turns texts into vectors of one length."""
+    """A stage that turns texts into vectors of one length."""
 
     @property
     def dimensions(self) -> int:
@@ -31,7 +31,7 @@ class Encoder(Protocol):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """What the vectors depend on beside the settings: hashes of files, revisions, versions of packages."""
+        """Dependencies of the vectors besides the settings: hashes of files, revisions, versions of packages."""
         ...
 
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
@@ -47,7 +47,7 @@ class EncoderSpec(StageSpec, frozen=True, kw_only=True):
     """An encoder as a study declares it."""
 
     batch: Annotated[int, msgspec.Meta(ge=1)] = 32
-    """How many documents are encoded at a time; no vector depends on it."""
+    """Batch size in documents; no vector depends on it."""
 
     fitted: ClassVar[bool] = False
     """Whether it is fitted to the documents, so that its vectors depend on all of them."""

@@ -41,7 +41,7 @@ class OpenAI(EncoderSpec, tag="openai", frozen=True, kw_only=True):
     total_timeout: Annotated[float, msgspec.Meta(gt=0)] = 300.0
     """Seconds that a batch may take, with all retries and the waits between them."""
     retries: Annotated[int, msgspec.Meta(ge=0)] = 4
-    """How often a request is repeated that fails in passing: status 429 or 5xx, no connection, no answer in time."""
+    """Number of retries of a request that fails temporarily: status 429 or 5xx, no connection, no answer in time."""
 
     def load(self, documents: Sequence[str]) -> EndpointEncoder:
         """Connect to the endpoint; nothing is sent yet."""

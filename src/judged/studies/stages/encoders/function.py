@@ -1,4 +1,4 @@
-"""Encoders of one's own: a function, a class or an object, named by "module:attribute" or by an entry point."""
+"""User-defined encoders: a function, a class or an object, named by "module:attribute" or by an entry point."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Function(EncoderSpec, tag="function", frozen=True, kw_only=True):
     def load(self, documents: Sequence[str]) -> FunctionEncoder:
         """Import the object, and call it with the settings if it is a class."""
         del documents
-        thing = import_stage(self.function, kind="encoder")
-        made = call(thing, self.function, **self.settings) if inspect.isclass(thing) else thing
-        identity = {"source": hash_source(thing)}
+        target = import_stage(self.function, kind="encoder")
+        made = call(target, self.function, **self.settings) if inspect.isclass(target) else target
+        identity = {"source": hash_source(target)}
         identity |= {name: str(value) for name, value in getattr(made, "identity", {}).items()}
         untrained = self.untrained or bool(getattr(made, "untrained", False))
-        settings = {} if inspect.isclass(thing) else self.settings
+        settings = {} if inspect.isclass(target) else self.settings
         return FunctionEncoder(self, *self._find_methods(made, settings), untrained, identity)
 
     def _find_methods(
@@ -55,9 +55,9 @@ class Function(EncoderSpec, tag="function", frozen=True, kw_only=True):
         documents = partial(encode, **settings)
         return documents, lambda text: self._take_only(documents([text]))
 
-    def _take_only(self, found: Any) -> Any:
+    def _take_only(self, returned: Any) -> Any:
         """Return the one row of an array."""
-        rows = np.asarray(found)
+        rows = np.asarray(returned)
         if len(rows) != 1:
             msg = f"`{self.function}` returned an array of shape {rows.shape} for one text, expected one row"
             raise StageFailed(msg)
@@ -66,7 +66,7 @@ class Function(EncoderSpec, tag="function", frozen=True, kw_only=True):
 
 @dataclass(eq=False)
 class FunctionEncoder:
-    """An encoder of one's own."""
+    """A user-defined encoder."""
 
     spec: Function
     documents: Callable[[list[str]], Any]
@@ -91,10 +91,10 @@ class FunctionEncoder:
         """Return the vector of a query."""
         return self._convert(call(self.query, self.spec.function, text))
 
-    def _convert(self, found: Any) -> Matrix:
+    def _convert(self, returned: Any) -> Matrix:
         try:
             with np.errstate(over="ignore"):  # infinity, which is refused with the text that it came for
-                return np.asarray(found, dtype=np.float32)
+                return np.asarray(returned, dtype=np.float32)
         except (TypeError, ValueError) as error:
-            msg = f"`{self.spec.function}` returned a `{type(found).__name__}` that is not an array of numbers: {error}"
+            msg = f"`{self.spec.function}` returned a `{type(returned).__name__}` that is not an array of numbers: {error}"
             raise StageFailed(msg) from None

@@ -101,9 +101,9 @@ class LSAEncoder:
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of documents; a text without known terms has the vector 0."""
         terms = self.vectoriser.transform(texts)
-        found = terms.toarray() if self.decomposition is None else self.decomposition.transform(terms)
-        found = np.asarray(found, dtype=np.float32)
-        return normalise_rows(found) if self.spec.normalise else found
+        vectors = terms.toarray() if self.decomposition is None else self.decomposition.transform(terms)
+        vectors = np.asarray(vectors, dtype=np.float32)
+        return normalise_rows(vectors) if self.spec.normalise else vectors
 
     def encode_query(self, text: str) -> Vector:
         """Return the vector of a query."""

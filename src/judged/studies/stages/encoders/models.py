@@ -1,4 +1,4 @@
-"""Where models are: a local folder, a folder in an installed package, or a repository of the Hugging Face hub."""
+"""Location of models: a local folder, a folder in an installed package, or a repository of the Hugging Face hub."""
 
 from __future__ import annotations
 

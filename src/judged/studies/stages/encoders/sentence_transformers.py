@@ -1,4 +1,4 @@
-"""Models of sentence-transformers, which bring their pooling, their prompts and their limits of length."""
+"""Models of sentence-transformers, which define their own pooling, prompts and length limits."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ class SentenceTransformersEncoder:
         return vector
 
     def _encode(self, encode: Any, texts: Sequence[str], prefix: str | None) -> Matrix:
-        found = encode(
+        vectors = encode(
             list(texts),
             prompt=prefix,
             batch_size=max(1, len(texts)),
             normalize_embeddings=self.spec.normalise,
             show_progress_bar=False,
         )
-        return np.asarray(found, dtype=np.float32)
+        return np.asarray(vectors, dtype=np.float32)

@@ -46,17 +46,17 @@ class Model2Vec(EncoderSpec, tag="model2vec", frozen=True, kw_only=True):
             raise folder.fail(error) from error
 
         def encode(texts: list[str]) -> Matrix:
-            found = network.encode(
+            vectors = network.encode(
                 texts, max_length=self.max_length, normalize=False, use_multiprocessing=False
             )
-            return np.asarray(found, dtype=np.float32)
+            return np.asarray(vectors, dtype=np.float32)
 
         identity = {"model": folder.identity, **list_versions("model2vec", "tokenizers")}
         return StaticEncoder(encode, network.dim, identity, normalise=self.normalise)
 
 
 class WordLlama(EncoderSpec, tag="wordllama", frozen=True, kw_only=True):
-    """The embeddings that the package `wordllama` brings with it; nothing is downloaded."""
+    """The embeddings included in the package `wordllama`; nothing is downloaded."""
 
     extra: ClassVar[str] = "static"
 
@@ -94,8 +94,8 @@ class StaticEncoder:
 
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of documents; a text without known tokens has the vector 0."""
-        found = self.encode(list(texts))
-        return normalise_rows(found) if self.normalise else found
+        vectors = self.encode(list(texts))
+        return normalise_rows(vectors) if self.normalise else vectors
 
     def encode_query(self, text: str) -> Vector:
         """Return the vector of a query."""

@@ -37,7 +37,7 @@ Pooling = Literal["mean", "cls", "max"]
 
 
 class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
-    """What encoders with a transformer have in common."""
+    """Base of encoders with a transformer."""
 
     extra: ClassVar[str] = "encoders"
     published: ClassVar[str] = ""
@@ -83,7 +83,7 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
 
     @property
     def pools(self) -> Pooling:
-        """How the states of tokens become one vector."""
+        """Pooling: how the states of tokens become one vector."""
         return "mean"
 
     def _check(self) -> None:
@@ -104,7 +104,8 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
             network = network.to(self.device)
         except Exception as error:
             raise folder.fail(error) from error
-        missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)  # it is not used
+        # transformers draws missing weights at random and only warns; the pooler is not used here
+        missing = sorted(key for key in report["missing_keys"] if "pooler" not in key)
         if missing:
             msg = f"the model `{folder.name}` has no trained weights for {len(missing)} parts of {type(network).__name__}, such as `{missing[0]}`"
             raise StageFailed(msg, hint="the type of the encoder must suit the files of the model")
@@ -114,6 +115,7 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
         torch = need("torch", extra=self.extra, needed_by=f"the encoder `{self.type}`")
         try:
             config = self._read_config(library, folder)
+            # a copy of the generator: the seed must not change the random numbers of the caller
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(self.seed)
                 kind = getattr(library, self.classes[1])
@@ -128,14 +130,14 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
         kind = getattr(library, self.classes[0])
         if folder is None:
             return kind(**{**self.architecture, **self.config})
-        found = kind.from_pretrained(folder.path, local_files_only=True)
-        unknown = sorted(name for name in self.config if not hasattr(found, name))
+        config = kind.from_pretrained(folder.path, local_files_only=True)
+        unknown = sorted(name for name in self.config if not hasattr(config, name))
         if unknown:
-            msg = f"`{type(found).__name__}` has no field `{unknown[0]}`"
+            msg = f"`{type(config).__name__}` has no field `{unknown[0]}`"
             raise StageFailed(msg)
         for name, value in self.config.items():
-            setattr(found, name, value)
-        return found
+            setattr(config, name, value)
+        return config
 
     def _load_tokenizer(self, library: Any, folder: ModelFolder | None) -> Any:
         kind = getattr(library, self.classes[2])
@@ -195,7 +197,7 @@ class Transformers(TransformersSpec, tag="transformers", frozen=True, kw_only=Tr
 
     @property
     def pools(self) -> Pooling:
-        """How the states of tokens become one vector."""
+        """Pooling: how the states of tokens become one vector."""
         return self.pooling
 
 
@@ -214,6 +216,7 @@ class TransformersEncoder:
         self.untrained = self.spec.weights == "random"
         kind = self.network.config.model_type
         self._padded = kind not in UNPADDED
+        # CANINE merges this many characters into one position, and cannot read fewer
         self._least = int(getattr(self.network.config, "downsampling_rate", 1))
         stated = self.spec.max_length or min(self.tokenizer.model_max_length, MAX_TOKENS)
         self.max_length = min(stated, _find_positions(self.network.config) or stated)
@@ -232,10 +235,10 @@ class TransformersEncoder:
 
     def _encode(self, texts: Sequence[str]) -> Matrix:
         tokens = [self._tokenise(text) for text in texts]
-        found = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        for rows in self._group([len(one) for one in tokens]):
-            found[rows] = self._pool([tokens[row] for row in rows])
-        return normalise_rows(found) if self.spec.normalise else found
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        for rows in self._group([len(ids) for ids in tokens]):
+            vectors[rows] = self._pool([tokens[row] for row in rows])
+        return normalise_rows(vectors) if self.spec.normalise else vectors
 
     def _tokenise(self, text: str) -> list[int]:
         tokens = self.tokenizer(text, truncation=True, max_length=self.max_length, verbose=False)
@@ -255,15 +258,15 @@ class TransformersEncoder:
         width = max(self._least, *map(len, tokens))
         ids = np.full((len(tokens), width), self.tokenizer.pad_token_id or 0, dtype=np.int64)
         mask = np.zeros((len(tokens), width), dtype=np.int64)
-        for row, one in enumerate(tokens):
-            ids[row, : len(one)], mask[row, : len(one)] = one, 1
+        for row, text_ids in enumerate(tokens):
+            ids[row, : len(text_ids)], mask[row, : len(text_ids)] = text_ids, 1
         with torch.inference_mode():
             attention = torch.from_numpy(mask).to(self.spec.device)
             given = torch.from_numpy(ids).to(self.spec.device)
             states = self.network(input_ids=given, attention_mask=attention).last_hidden_state.float()
             pooled = pool_states(states, attention, self.spec.pools)
-        found: Matrix = pooled.cpu().numpy()
-        return found
+        vectors: Matrix = pooled.cpu().numpy()
+        return vectors
 
 
 def pool_states(states: Any, mask: Any, pooling: Pooling) -> Any:

@@ -1,4 +1,4 @@
-"""Rerankers: what puts results into another order. `RERANKERS` lists the types that a study may name."""
+"""Rerankers: stages that reorder results. `RERANKERS` lists the types that a study may name."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def _check_weights(transformers: Any, folder: ModelFolder) -> None:
     )
     missing = sorted(report["missing_keys"])
     if missing:
-        msg = f"the model `{folder.name}` is no trained cross-encoder: it has no weights for `{missing[0]}`"
+        msg = f"the model `{folder.name}` is not a trained cross-encoder: weights for `{missing[0]}` are missing"
         raise StageFailed(msg, hint="write `weights: random` for an untrained one")
 
 

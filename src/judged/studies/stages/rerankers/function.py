@@ -1,4 +1,4 @@
-"""Rerankers that users bring: a callable, or an object with `rerank`."""
+"""User-defined rerankers: a callable, or an object with `rerank`."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class FunctionReranking(RerankSpec, frozen=True, kw_only=True, tag="function"):
 
     def load(self, workshop: Workshop, space: VectorSpace | None) -> _FunctionScorer:  # noqa: ARG002 - texts alone
         """Import the function."""
-        found = load_object(self.function, self.settings, kind="reranker")
-        score = getattr(found, "rerank", found)
+        target = load_object(self.function, self.settings, kind="reranker")
+        score = getattr(target, "rerank", target)
         if not callable(score):
-            msg = f"`{self.function}` is an object of type {type(found).__name__}, expected a callable or an object with `rerank`"
+            msg = f"`{self.function}` is an object of type {type(target).__name__}, expected a callable or an object with `rerank`"
             raise StageFailed(msg)
         return _FunctionScorer(workshop, score, self.function)
 

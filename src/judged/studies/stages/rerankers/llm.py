@@ -30,7 +30,7 @@ from judged.studies.stages.vectors import VectorSpace
 FIELD = "order"
 """The field of an answer that has the numbers of results."""
 REASKS = 1
-"""How often a window is asked about again if the answer has no order."""
+"""Number of times that a window is asked about again if the answer has no order."""
 
 _SCHEMA = {
     "type": "object",
@@ -67,22 +67,22 @@ class LanguageModel(RerankSpec, frozen=True, kw_only=True, tag="llm"):
     key_variable: str | None = None
     """The environment variable with the key; None takes OPENAI_API_KEY."""
     window: Annotated[int, msgspec.Meta(ge=2)] = 20
-    """How many results are ordered at a time."""
+    """Number of results that are ordered at a time."""
     step: Annotated[int, msgspec.Meta(ge=1)] = 10
     """By how many results the window moves."""
     text_limit: Annotated[int, msgspec.Meta(ge=1)] = 2000
-    """How many characters of a document the model reads."""
+    """Maximum number of characters of a document that the model reads."""
     temperature: float | None = 0.0
     """None leaves it to the endpoint."""
     seed: int | None = None
     max_tokens: Annotated[int, msgspec.Meta(ge=1)] = 1024
     """Maximum length of an answer."""
     structure: Literal["json_schema", "json_object", "text"] | None = None
-    """How the form of an answer is enforced; None takes the strictest way that the endpoint supports."""
+    """Method that enforces the form of an answer; None selects the strictest that the endpoint supports."""
     timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0
     """Seconds to wait for an answer, from the request to its last byte."""
     attempts: Annotated[int, msgspec.Meta(ge=1)] = 4
-    """How often a request is sent that fails in passing: status 429 or 5xx, no connection, no answer in time."""
+    """Number of attempts for a request that fails temporarily: status 429 or 5xx, no connection, no answer in time."""
 
     extra: ClassVar[str] = "label"
 
@@ -107,10 +107,11 @@ class _ListRanker:
             max_tokens=spec.max_tokens,
             structure=spec.structure,
         )
+        # one request at a time: each window begins with what the one before it put on top
         endpoint = Endpoint(spec.url, spec.key_variable, concurrency=1, timeout=spec.timeout)
         self._client = ChatClient(endpoint, chat, needed_by="the reranker `llm`")
         self.counts: Counter[str] = Counter()
-        """How many answers were read, and what was wrong with them."""
+        """Number of answers read, and the problems found in them."""
 
     def order(self, query: Query, head: Ranked) -> Ranked:
         """Return the documents in the order of the model, with scores n, n − 1, … 1."""
@@ -132,12 +133,12 @@ class _ListRanker:
             "unreadable": "had no order",
             "kept": "could not be used after asking again: the window kept its order",
         }
-        found = [
+        notes = [
             f"{self.counts[name]:,} of {answers:,} answers of `{self._spec.model}` {text}"
             for name, text in words.items()
             if self.counts[name]
         ]
-        return [*found, *self._client.notes()]
+        return [*notes, *self._client.notes()]
 
     async def _rank(self, query: str, texts: Sequence[str]) -> list[int]:
         """Return positions in the order of the model, the last window first."""
@@ -178,6 +179,7 @@ def list_windows(count: int, window: int, step: int) -> Iterator[tuple[int, int]
     >>> list(list_windows(25, 10, 6))
     [(15, 25), (9, 19), (3, 13), (0, 7)]
     """
+    # from the bottom up, as in RankGPT: windows overlap, so that a good result can rise from the end to the top
     end = count
     while True:
         start = max(end - window, 0)
@@ -189,7 +191,7 @@ def list_windows(count: int, window: int, step: int) -> Iterator[tuple[int, int]
 
 def make_messages(query: str, texts: Sequence[str]) -> list[Message]:
     """Return the messages that ask for the order of texts, numbered from 1 between tags of this request alone."""
-    mark = secrets.token_hex(4)
+    mark = secrets.token_hex(4)  # a document cannot close a tag that it cannot guess
     results = "\n\n".join(
         f"<result-{mark} number={number}>\n{disarm(text)}\n</result-{mark}>"
         for number, text in enumerate(texts, 1)
@@ -208,7 +210,7 @@ def read_order(text: str) -> list[object]:
     ([2, 1], ['2', '1'], [])
     """
     plain = strip_thinking(text) or ""
-    stated = [found[FIELD] for _, found in find_objects(plain) if isinstance(found.get(FIELD), list)]
+    stated = [answer[FIELD] for _, answer in find_objects(plain) if isinstance(answer.get(FIELD), list)]
     if stated:
         return list(stated[-1])  # type: ignore[call-overload, no-any-return]
     return list(_NUMBERS.findall(plain)) if _BARE.fullmatch(plain) else []
@@ -238,6 +240,7 @@ def repair_order(stated: Sequence[object], count: int) -> tuple[list[int], dict[
 def _to_position(number: object, count: int) -> int | None:
     """Return the position from 0 that a number from 1 names; None if it names none."""
     text = str(number).strip().strip("[]")
+    # `\d` matches the digits of all scripts
     if isinstance(number, bool) or not _NUMBERS.fullmatch(text) or not text.isascii():
         return None
     return int(text) - 1 if 1 <= int(text) <= count else None

@@ -64,7 +64,7 @@ class _TokenMatcher:
     def encode_documents(self) -> None:
         """Encode the tokens of every document, in batches of equal length, so that none is padded."""
         tokens = [self._tokenise(text) for text in self._workshop.collection.texts]
-        lengths = np.array([len(one) for one in tokens])
+        lengths = np.array([len(ids) for ids in tokens])
         if not lengths.all():
             document = self._workshop.collection.documents[int(np.argmin(lengths))]
             msg = f"document `{document}` has no tokens"

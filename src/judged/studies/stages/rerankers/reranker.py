@@ -19,7 +19,7 @@ RERANKING = "reranking"
 
 
 class Orderer(Protocol):
-    """What orders the first results of one query."""
+    """A stage that orders the first results of one query."""
 
     def order(self, query: Query, head: Ranked) -> Ranked:
         """Return these documents, or some of them, best first."""
@@ -30,7 +30,7 @@ class RerankSpec(StageSpec, frozen=True, kw_only=True):
     """A reranker as a study declares it."""
 
     depth: Annotated[int, msgspec.Meta(ge=1)] = 100
-    """How many of the first results are reranked; the rest keep their order below them."""
+    """Number of the first results that are reranked; the rest keep their order below them."""
     stage: str = RERANKING
     """The name under which it is timed."""
 
@@ -44,7 +44,7 @@ class RerankSpec(StageSpec, frozen=True, kw_only=True):
 
 
 class ModelRerankSpec(RerankSpec, frozen=True, kw_only=True):
-    """What rerankers with a transformer have in common."""
+    """Base of rerankers with a transformer."""
 
     extra: ClassVar[str] = "encoders"
 
@@ -57,7 +57,7 @@ class ModelRerankSpec(RerankSpec, frozen=True, kw_only=True):
     seed: int = 0
     """Random seed of random weights."""
     batch: Annotated[int, msgspec.Meta(ge=1)] = 32
-    """How many documents are read at a time; no score depends on it."""
+    """Batch size in documents; no score depends on it."""
     max_length: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Tokens that are read of a text, or of query and document together; None takes the model's limit."""
     device: str = "cpu"
@@ -88,8 +88,8 @@ class HeadReranker:
 
     def notes(self) -> list[str]:
         """Return what readers of the results should know."""
-        found = getattr(self.orderer, "notes", None)
-        return [] if found is None else list(found())
+        notes = getattr(self.orderer, "notes", None)
+        return [] if notes is None else list(notes())
 
     def _check(self, ordered: Ranked, head: Ranked) -> None:
         given = set(head.documents)
@@ -100,7 +100,7 @@ class HeadReranker:
             )
             raise StageFailed(msg)
         if len(set(ordered.documents)) < len(ordered):
-            twice = next(one for one in ordered.documents if ordered.documents.count(one) > 1)
+            twice = next(repeated for repeated in ordered.documents if ordered.documents.count(repeated) > 1)
             msg = f"`{self.name}` returned document `{twice}` twice"
             raise StageFailed(msg)
         check_scores(self.name, ordered.documents, ordered.scores)

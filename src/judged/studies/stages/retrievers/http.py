@@ -25,7 +25,7 @@ _IDS, _SCORES = "$.hits.hits[*]._id", "$.hits.hits[*]._score"
 
 
 class EndpointSpec(RetrieveSpec, frozen=True, kw_only=True):
-    """What systems behind an address have in common."""
+    """Base of systems behind an address."""
 
     url: str
     headers: dict[str, str] = msgspec.field(default_factory=dict)
@@ -34,7 +34,7 @@ class EndpointSpec(RetrieveSpec, frozen=True, kw_only=True):
     timeout: Annotated[float, msgspec.Meta(gt=0)] = 30.0
     """Seconds to wait for an answer, from the request to its last byte."""
     attempts: Annotated[int, msgspec.Meta(ge=1)] = 4
-    """How often a request is sent that fails in passing: status 429 or 5xx, no connection, no answer in time."""
+    """Number of attempts for a request that fails temporarily: status 429 or 5xx, no connection, no answer in time."""
 
     extra: ClassVar[str] = "endpoint"
 
@@ -74,7 +74,7 @@ class Http(EndpointSpec, frozen=True, kw_only=True, tag="http"):
 
     method: Literal["GET", "POST", "PUT"] = "POST"
     parameters: dict[str, str] = msgspec.field(default_factory=dict)
-    """What is added to the address: `q: "{query}"`."""
+    """Parameters added to the address: `q: "{query}"`."""
     body: Any = None
     """The JSON to send; a value that is `{depth}` and nothing else becomes a number."""
     ids: str = "$[*].id"
@@ -95,7 +95,7 @@ class Http(EndpointSpec, frozen=True, kw_only=True, tag="http"):
 
 
 class Elasticsearch(EndpointSpec, frozen=True, kw_only=True, tag="elasticsearch"):
-    """`_search` of Elasticsearch or OpenSearch: `match` on one field, `multi_match` on several, or a body of one's own."""
+    """`_search` of Elasticsearch or OpenSearch: `match` on one field, `multi_match` on several, or a user-defined body."""
 
     index: str
     field: str | tuple[str, ...] = "text"
@@ -118,6 +118,7 @@ class Elasticsearch(EndpointSpec, frozen=True, kw_only=True, tag="elasticsearch"
                 if several
                 else {"match": {self.field: {"query": "{query}"}}}
             )
+            # ids and scores are all that is read of a hit, so the server need not send the documents
             body = {"query": asked, "size": "{depth}", "_source": False}
         address = f"{self.url.rstrip('/')}/{quote(self.index, safe=',*')}/_search"
         spec = Http(
@@ -143,8 +144,8 @@ class _HttpSource:
         self._client, self._spec, self._check = client, spec, check
         self._ids = _compile(spec.ids)
         self._scores = None if spec.scores is None else _compile(spec.scores)
-        found = _UP_TO_LIST.match(spec.ids)
-        self._list = None if found is None else _compile(found[0])
+        prefix = _UP_TO_LIST.match(spec.ids)
+        self._list = None if prefix is None else _compile(prefix[0])
         self.notes, self.close = client.notes, client.close
 
     def find(self, text: str, depth: int) -> list[Found]:
@@ -157,7 +158,7 @@ class _HttpSource:
             raise StageFailed(error.message, hint=error.hint) from None
         self._check(answer, spec.url)
         ids = self._ids.findall(answer)
-        documents = [read_id(one, spec.url) for one in ids]
+        documents = [read_id(identifier, spec.url) for identifier in ids]
         scores = [None] * len(ids) if self._scores is None else self._scores.findall(answer)
         if not ids and not self._is_empty(answer):
             shown = str(answer)[:80]
@@ -198,7 +199,7 @@ def fill_template(template: Any, text: str, depth: int) -> Any:
     if template == "{depth}":
         return depth
     if isinstance(template, str):
-        return _PLACEHOLDER.sub(lambda found: text if found[1] == "query" else str(depth), template)
+        return _PLACEHOLDER.sub(lambda match: text if match[1] == "query" else str(depth), template)
     return template
 
 
@@ -231,7 +232,7 @@ def _has_items(answer: Any) -> bool:
 
 
 def _compile(path: str) -> Any:
-    """Return a compiled JSONPath; raise `ValueError` for what is none."""
+    """Compile a JSONPath; raise `ValueError` if it is invalid."""
     import jsonpath
 
     try:
@@ -242,7 +243,7 @@ def _compile(path: str) -> Any:
 
 
 def check_address(url: str, headers: Mapping[str, str]) -> None:
-    """Raise `ValueError` for anything that is not the address of a server, or has a secret in a place that is written to results."""
+    """Raise `ValueError` if the URL is invalid or would leak a secret into results."""
     try:
         parts = urlsplit(url)
         port_is_right = parts.port is None or parts.port > 0

@@ -16,7 +16,7 @@ from judged.studies.stages.retrievers.retriever import Found, RetrieveSpec, read
 from judged.studies.stages.stage import StageFailed
 
 IDS = ("id", "doc_id", "docno", "document_id", "_id", "node_id")
-"""Where ids are, if no field is named: the first of these that an object or its metadata has."""
+"""Fields of ids, if none is named: the first of these that an object or its metadata has."""
 SCORES = ("score", "relevance_score", "_score")
 COLUMN = "docno"
 """The column of a data frame of PyTerrier with ids."""
@@ -45,12 +45,12 @@ class PythonObject(RetrieveSpec, frozen=True, kw_only=True, tag="object"):
 
     def open(self) -> _ObjectSource:
         """Import the object."""
-        found = load_object(self.object, self.settings, kind="retriever")
-        ask = find_question(found)
-        if ask is None and callable(found) and _takes_no_query(found):
-            ask = find_question(call(found, self.object))
+        target = load_object(self.object, self.settings, kind="retriever")
+        ask = find_question(target)
+        if ask is None and callable(target) and _takes_no_query(target):
+            ask = find_question(call(target, self.object))
         if ask is None:
-            msg = f"`{self.object}` is an object of type {type(found).__name__}, expected a retriever or a callable"
+            msg = f"`{self.object}` is an object of type {type(target).__name__}, expected a retriever or a callable"
             raise StageFailed(msg, hint="a retriever has `invoke`, `retrieve`, `run` or `transform`")
         return _ObjectSource(ask, self)
 
@@ -111,22 +111,22 @@ class _ObjectSource:
         return None
 
 
-def find_question(found: Any) -> Ask | None:  # noqa: PLR0911 - one for each kind
+def find_question(target: Any) -> Ask | None:  # noqa: PLR0911 - one for each kind
     """Return how to ask an object for a number of results; None if it has no known method."""
-    if isinstance(found, type):
+    if isinstance(target, type):
         return None
-    if hasattr(found, "invoke"):
-        return lambda text, _: found.invoke(text)
-    if hasattr(found, "retrieve"):
-        return lambda text, _: found.retrieve(text)
-    if hasattr(found, "run") and hasattr(found, "inputs"):
-        return lambda text, depth: found.run(_fill_pipeline(found, text, depth))
-    if hasattr(found, "run"):
-        return _pass_depth(lambda text, **more: found.run(query=text, **more), found.run)
-    if hasattr(found, "search") and hasattr(found, "transform"):
-        return lambda text, _: found.search(text)
-    if callable(found) and not _takes_no_query(found):
-        return _pass_depth(found, found)
+    if hasattr(target, "invoke"):
+        return lambda text, _: target.invoke(text)
+    if hasattr(target, "retrieve"):
+        return lambda text, _: target.retrieve(text)
+    if hasattr(target, "run") and hasattr(target, "inputs"):
+        return lambda text, depth: target.run(_fill_pipeline(target, text, depth))
+    if hasattr(target, "run"):
+        return _pass_depth(lambda text, **more: target.run(query=text, **more), target.run)
+    if hasattr(target, "search") and hasattr(target, "transform"):
+        return lambda text, _: target.search(text)
+    if callable(target) and not _takes_no_query(target):
+        return _pass_depth(target, target)
     return None
 
 
@@ -163,8 +163,8 @@ def _fill_pipeline(pipeline: Any, text: str, depth: int) -> dict[str, dict[str, 
 def _find_documents(answer: Mapping[str, Any]) -> Sequence[Any] | None:
     """Return the documents in an answer of Haystack: of a component, or of the last component of a pipeline."""
     holders = [answer, *(value for value in answer.values() if isinstance(value, Mapping))]
-    found = [holder["documents"] for holder in holders if isinstance(holder.get("documents"), list)]
-    return found[-1] if found else None
+    lists = [holder["documents"] for holder in holders if isinstance(holder.get("documents"), list)]
+    return lists[-1] if lists else None
 
 
 def _list_rows(frame: Any, name: str) -> list[tuple[Any, Any]]:
@@ -183,7 +183,7 @@ def _list_rows(frame: Any, name: str) -> list[tuple[Any, Any]]:
 def _list_holders(item: Any) -> Iterator[Any]:
     """Yield what may hold a value: a result, the node or document that it wraps, and their metadata."""
     wrapped = [getattr(item, name, None) for name in ("node", "document")]
-    for holder in (item, *(one for one in wrapped if one is not None)):
+    for holder in (item, *(wrapper for wrapper in wrapped if wrapper is not None)):
         yield holder
         for name in ("metadata", "meta"):
             inner = holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)

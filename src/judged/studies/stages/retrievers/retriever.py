@@ -23,7 +23,7 @@ Found = tuple[str, float | None]
 
 
 class Source(Protocol):
-    """What asks a system."""
+    """A client of one system."""
 
     def find(self, text: str, depth: int) -> Iterable[Found]:
         """Return results, the best first."""
@@ -52,16 +52,16 @@ class ExistingSystem:
         self.name = name
         self.source = source
         self.counts: Counter[str] = Counter()
-        """How many results were repeated or are in no collection, and how many rankings had no usable scores."""
+        """Number of results that were repeated or are in no collection, and of rankings without usable scores."""
         self._workshop = workshop
 
     def search(self, query: Query, depth: int) -> Ranked:
         """Return at most `depth` results."""
-        found = self._drop_repeated(self.source.find(query.text, depth))[:depth]
-        self._count_unknown([document for document, _ in found])
-        scores = [score for _, score in found]
+        results = self._drop_repeated(self.source.find(query.text, depth))[:depth]
+        self._count_unknown([document for document, _ in results])
+        scores = [score for _, score in results]
         self._count_unusable(scores)
-        return Ranked(tuple(document for document, _ in found), tuple(keep_order(scores)))
+        return Ranked(tuple(document for document, _ in results), tuple(keep_order(scores)))
 
     def notes(self) -> list[str]:
         """Return what was changed, as readers of the results should know."""
@@ -71,13 +71,13 @@ class ExistingSystem:
             "unscored": ("ranking", "had no scores, or not one for each result: ranks take their place"),
             "rising": ("ranking", "had scores that rise along the list: ranks take their place"),
         }
-        found = [
-            f"{counted(self.counts[code], thing)} {text}"
-            for code, (thing, text) in words.items()
+        notes = [
+            f"{counted(self.counts[code], noun)} {text}"
+            for code, (noun, text) in words.items()
             if self.counts[code]
         ]
         more = getattr(self.source, "notes", None)
-        return [*found, *([] if more is None else more())]
+        return [*notes, *([] if more is None else more())]
 
     def close(self) -> None:
         """Close connections, if there are any."""
@@ -130,7 +130,7 @@ def read_id(value: object, name: str) -> str:
 
 
 def read_score(value: object, document: str, name: str) -> float | None:
-    """Return a score, None if there is none; raise `StageFailed` for what is no finite number."""
+    """Return a score, None if absent; raise `StageFailed` unless it is a finite number."""
     if value is None:
         return None
     try:

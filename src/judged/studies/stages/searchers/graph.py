@@ -49,12 +49,13 @@ class GraphWalk(SearchSpec, tag="graph", frozen=True, kw_only=True):
 
         vectors = need_space(space, "graph")
         rows = normalise_rows(vectors.documents)
-        wanted = min(self.neighbours + 1, len(rows))
+        wanted = min(self.neighbours + 1, len(rows))  # one more, for the document itself
         near = find_neighbours(rows, rows, "cosine", depth=wanted)
         other = near.ids != np.arange(len(rows))[:, None]
         # a document is its own nearest neighbour, unless more copies of it come first than there are neighbours
         joined = other & (np.cumsum(other, axis=1) <= self.neighbours)
         source, target = np.nonzero(joined)[0], near.ids[joined]
+        # weights become probabilities, so what points the other way has no edge
         weight = np.maximum(1.0 - near.distances[joined], 0.0)
         graph = sparse.csr_matrix((weight, (source, target)), shape=(len(rows),) * 2)
         total = np.asarray(graph.sum(axis=1)).ravel()

@@ -34,7 +34,7 @@ BATCH = 10_000
 
 
 class VectorIndex(SearchSpec, tag="index", frozen=True, kw_only=True):
-    """Nearest vectors in an engine of `judged index engines`, or in a class of one's own, "module:Class"."""
+    """Nearest vectors in an engine of `judged index engines`, or in a user-defined class, "module:Class"."""
 
     engine: str = "exact"
     metric: Literal["cosine", "ip", "l2"] = "cosine"
@@ -87,7 +87,7 @@ class VectorIndex(SearchSpec, tag="index", frozen=True, kw_only=True):
                 workshop.progress(int(ids[-1]) + 1, len(rows), f"inserting into {kind.name}")
             engine.finish()
             searcher = _IndexSearcher(workshop, vectors, rows, engine, self.metric, asked)
-            searcher.open(1)
+            searcher.open(1)  # engines can only report query settings that a searcher has set
             check_effective(engine, {**build, **asked})
         except BaseException:
             with suppress(Exception):  # the first error says more
@@ -160,12 +160,12 @@ class _IndexSearcher:
             raise EngineFailed(msg)
 
     def _measure(self, rows: Ints, vector: Vector) -> Floats:
-        found, asked = self._rows[rows].astype(np.float64), vector.astype(np.float64)
+        candidates, asked = self._rows[rows].astype(np.float64), vector.astype(np.float64)
         if self._metric == "l2":
-            apart = found - asked
+            apart = candidates - asked
             scores: Floats = -np.sqrt(np.einsum("ij,ij->i", apart, apart))
         else:
-            scores = found @ asked
+            scores = candidates @ asked
         return scores
 
     def close(self) -> None:

@@ -22,9 +22,9 @@ class Bm25(SearchSpec, tag="bm25", frozen=True, kw_only=True):
     """BM25 by bm25s; documents that share no word with the query are not returned."""
 
     k1: Annotated[float, msgspec.Meta(ge=0)] = 1.5
-    """How slowly a word that is repeated in a document stops counting."""
+    """Saturation of term frequency; the higher, the longer repeated words keep counting."""
     b: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.75
-    """How far scores are corrected for the length of documents."""
+    """Correction of scores for the length of documents, from 0 (none) to 1."""
     method: Literal["lucene", "robertson", "atire", "bm25l", "bm25+"] = "lucene"
     stopwords: Literal["en", "none"] = "en"
 
@@ -74,15 +74,15 @@ class _Bm25Searcher:
         """Return the documents that have one of the words, from the index by words."""
         starts, rows = self._index.scores["indptr"], self._index.scores["indices"]
         tokens = [self._index.vocab_dict[word] for word in words]
-        found: Ints = np.concatenate([rows[starts[token] : starts[token + 1]] for token in tokens])
-        return found
+        matching: Ints = np.concatenate([rows[starts[token] : starts[token + 1]] for token in tokens])
+        return matching
 
 
 class Tantivy(SearchSpec, tag="tantivy", frozen=True, kw_only=True):
     """BM25 by Tantivy, with k1 = 1.2 and b = 0.75; the words of a query are joined by OR."""
 
     tokeniser: Literal["default", "en_stem", "whitespace"] = "default"
-    """Words in lower case, those cut to their English stem, or whatever stands between blanks."""
+    """Words in lower case, their English stems, or anything between blanks."""
 
     extra: ClassVar[str] = "tantivy"
 
@@ -128,12 +128,12 @@ class _TantivySearcher:
         ]
         if not words:
             return Ranked()
-        found = [
+        hits = [
             (self._searcher.doc(address)["row"][0], score)
             for score, address in self._searcher.search(asked.boolean_query(words), depth).hits
         ]
         documents = self._workshop.collection.documents
-        return Ranked.sort(((documents[row], score) for row, score in sorted(found)), depth)
+        return Ranked.sort(((documents[row], score) for row, score in sorted(hits)), depth)
 
 
 def _clean(text: str) -> str:
