@@ -52,12 +52,13 @@ def _lower_ties(scores: list[float], single: NDArray[np.float32]) -> list[float]
     """Return scores of which each is lower in float32 than the one before it; None if there is no lower number."""
     lowest = np.float32(-np.inf)
     last = np.float32(np.inf)
-    for at, score in enumerate(single):
-        last = score if score < last else np.nextafter(last, lowest)
-        if last is not score:
-            scores[at] = float(last)
-        if not np.isfinite(last):
-            return None
+    with np.errstate(over="ignore"):  # below the lowest number comes minus infinity, which is refused here
+        for at, score in enumerate(single):
+            last = score if score < last else np.nextafter(last, lowest)
+            if last is not score:
+                scores[at] = float(last)
+            if not np.isfinite(last):
+                return None
     return scores
 
 
