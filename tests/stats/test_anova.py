@@ -126,7 +126,7 @@ def test_an_undefined_test_says_why(scores: list[list[float]], message: str) -> 
     [
         ([0.1, 0.2], "1 dimensions, expected 2"),
         ([[0.1], [0.2]], "of 1 system, expected two or more"),
-        (np.zeros((0, 3)), "of no query"),
+        (np.zeros((0, 3)), "expected those of at least one query"),
         ([[0.1, float("nan")], [0.2, 0.3]], "query 1, system 2 is nan"),
         ([[0.1, 0.2], [0.3]], "must be a 2-D array"),
         ({"a": [0.1, 0.2], "b": [0.1]}, "different queries"),
