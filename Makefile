@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 ENGINES := .venv-engines
+RAG := .venv-rag
+COMPAT := .venv-compat
 WORKERS ?= 2
 SPARK ?= 4
 
@@ -19,7 +21,7 @@ FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
   print('compiled part: ' + ('built' if find('judged.kernels.scan._scan') else 'not built (is there a C compiler?)'))"
 
-.PHONY: help demo test test-fast test-slow test-attack test-engines test-spark test-oldest dist test-dist lint lint-scripts check docs reliability bench bench-quick clean
+.PHONY: help demo test test-fast test-slow test-attack test-engines test-rag test-compat test-spark test-oldest dist test-dist lint lint-scripts check docs reliability bench bench-quick clean
 .DELETE_ON_ERROR:
 
 help:
@@ -30,6 +32,8 @@ help:
 	@echo "make test-slow   the slow tests"
 	@echo "make test-attack  those of the slow tests that attack: fuzzing, sanitizers, hostile servers, kills, the viewer"
 	@echo "make test-engines  the tests of vector indexes with every engine (set up in .venv-engines); minutes, and 2 GB"
+	@echo "make test-rag    the tests of search results with the libraries that return them (set up in .venv-rag); 1 GB"
+	@echo "make test-compat  the tests of drop-in replacements with every tool, and ir_measures' own tests run against them; 2 GB"
 	@echo "make test-spark  the tests that start Spark clusters, in .venv-spark; needs Java 17 (SPARK=3.5: that version)"
 	@echo "make test-oldest that selection with the oldest dependencies that are allowed (set up in .venv-oldest)"
 	@echo "make dist        build the wheel and the source distribution in dist"
@@ -45,7 +49,7 @@ demo: $(VENV)/.installed-demo
 	$(BIN)/judged demo --output judged-demo
 
 # One thread a worker: threads of linear algebra that wait for each other stall a busy machine.
-test test-fast test-slow test-attack test-engines test-spark test-dist test-oldest check: export OPENBLAS_NUM_THREADS = 1
+test test-fast test-slow test-attack test-engines test-rag test-compat test-spark test-dist test-oldest check: export OPENBLAS_NUM_THREADS = 1
 test test-fast test-slow test-attack test-dist test-oldest check: export OMP_NUM_THREADS = 1
 
 test: lint
@@ -64,6 +68,17 @@ test-attack: $(VENV)/.installed-slow
 test-engines: $(ENGINES)/.installed
 	$(ENGINES)/bin/pytest -q tests/index/test_engines.py tests/index/test_pgvector.py tests/index/test_servers.py \
 	  -W ignore::ResourceWarning -W ignore::pytest.PytestUnraisableExceptionWarning
+
+# Objects of LangChain, LlamaIndex, Haystack and vector stores, and the guide that uses one of them.
+test-rag: $(RAG)/.installed
+	$(RAG)/bin/pytest -q tests/io/test_search_results.py tests/io/test_result_libraries.py \
+	  tests/studies/stages/test_object_retrievers.py
+	$(RAG)/bin/pytest -q tests/docs -k rag-in-ci
+
+# Other projects' own tests come from their source distributions, which are unpacked in the environment.
+test-compat: $(COMPAT)/.installed
+	$(COMPAT)/bin/pytest -q tests/compat
+	$(COMPAT)/bin/python tests/compat/own_tests.py $(COMPAT)/sources
 
 # PySpark is half a gigabyte, and no other test needs it.
 test-spark: .venv-spark-$(SPARK)/.installed
@@ -117,7 +132,7 @@ ifeq ($(shell command -v npm),)
 	@echo "npm is not installed: the scripts of the report are not checked"
 else
 	@test -x $(BIOME) || npm install --silent --no-audit --no-fund --no-package-lock
-	$(BIOME) ci --error-on-warnings
+	$(BIOME) ci --error-on-warnings src
 	@mkdir -p build
 	@$(BIN)/python -c "from judged.report.page import read_script; print(read_script())" > build/report.js
 	$(BIOME) lint --error-on-warnings --only=correctness/noUndeclaredVariables --only=correctness/noUnusedVariables build/report.js
@@ -139,6 +154,7 @@ reliability: $(VENV)/.installed-slow
 
 bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py
+	$(BENCH)/bin/python benchmarks/calls.py --write benchmarks/CALLS.md
 	$(BENCH)/bin/python benchmarks/pairs.py --write benchmarks/PAIRS.md
 	$(BENCH)/bin/python benchmarks/sessions.py --write benchmarks/SESSIONS.md
 	$(BENCH)/bin/python benchmarks/traces.py --write benchmarks/TRACES.md
@@ -152,12 +168,12 @@ bench-quick: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --quick
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(ENGINES) .venv-dist .venv-oldest .venv-spark-* node_modules build dist judged-demo bench-data src/judged.egg-info \
+	rm -rf $(VENV) $(BENCH) $(ENGINES) $(RAG) $(COMPAT) .venv-dist .venv-oldest .venv-spark-* node_modules build dist judged-demo bench-data src/judged.egg-info \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find src -name '*.so' -delete -o -name '*.c' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.made $(BENCH)/.made $(ENGINES)/.made .venv-spark-$(SPARK)/.made: %/.made:
+$(VENV)/.made $(BENCH)/.made $(ENGINES)/.made $(RAG)/.made $(COMPAT)/.made .venv-spark-$(SPARK)/.made: %/.made:
 	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit( \
 	  'judged needs Python 3.11 or later, and $(PYTHON) is ' + sys.version.split()[0] + \
 	  '; name another: make PYTHON=python3.12')"
@@ -210,4 +226,15 @@ $(BENCH)/.installed: $(BENCH)/.made $(SOURCES) benchmarks/requirements.txt
 $(ENGINES)/.installed: $(ENGINES)/.made $(SOURCES) tests/engines.txt
 	@$(FRESH)
 	$(ENGINES)/bin/python -m pip --disable-pip-version-check install --quiet --quiet . --requirement tests/engines.txt
+	@touch $@
+
+$(RAG)/.installed: $(RAG)/.made $(SOURCES) tests/rag.txt
+	@$(FRESH)
+	$(RAG)/bin/python -m pip --disable-pip-version-check install --quiet --quiet . --requirement tests/rag.txt
+	@touch $@
+
+# ranx does not read the frames of pandas 3, so every tool has an older one here.
+$(COMPAT)/.installed: $(COMPAT)/.made $(SOURCES) tests/compat.txt
+	@$(FRESH)
+	$(COMPAT)/bin/python -m pip --disable-pip-version-check install --quiet --quiet . --requirement tests/compat.txt
 	@touch $@

@@ -21,6 +21,7 @@ def extension(name: str) -> Extension:
             f"{SCAN}/_folding.h",
             f"{SCAN}/_index.pxd",
             f"{SCAN}/_blocks.pxd",
+            f"{SCAN}/_dicts.pxd",
         ],
         include_dirs=[SCAN],
         extra_compile_args=[] if os.name == "nt" else ["-O3", "-g0"],
@@ -28,4 +29,4 @@ def extension(name: str) -> Extension:
     )
 
 
-setup(ext_modules=[extension(name) for name in ("_index", "_blocks", "_scan", "_dicts", "_rows")])
+setup(ext_modules=[extension(name) for name in ("_index", "_blocks", "_scan", "_dicts", "_folds", "_rows")])

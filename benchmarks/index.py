@@ -75,7 +75,7 @@ def _overhead() -> float:
 def _scoring() -> float:
     """Return the seconds in which 10,000 queries with 100 answers each are scored: the lowest of three rounds."""
     from judged.index.family import NEIGHBOUR
-    from judged.index.neighbours import Answers, Neighbours
+    from judged.index.neighbours import IndexResults, Neighbours
     from judged.index.points import name_measures
     from judged.scoring.evaluate import evaluate_with
 
@@ -83,7 +83,7 @@ def _scoring() -> float:
     ids = np.argsort(rng.random((10_000, 400)), axis=1)[:, :100]
     distances = np.sort(rng.random((10_000, 100)), axis=1)
     found = np.where(rng.random(ids.shape) < 0.1, rng.integers(400, VECTORS, ids.shape), ids)
-    truth, answers = Neighbours(ids, distances, VECTORS), Answers(found, distances)
+    truth, answers = Neighbours(ids, distances, VECTORS), IndexResults(found, distances)
     measures = name_measures(100)
     return min(_cost(lambda: evaluate_with(NEIGHBOUR, truth, answers, measures))[0] for _ in range(3))
 

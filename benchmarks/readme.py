@@ -1,20 +1,26 @@
-"""The table of ratios in README.md, taken from the lines of the report."""
+"""The tables of README.md, taken from the lines of reports."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-BEGIN, END = "<!-- ratios: begin -->", "<!-- ratios: end -->"
+RATIOS, CALLS = "ratios", "calls"
+"""Names of the marks between which the tables are."""
 SECTION = "## Files: "
 
 
 def fill(page: Path, report: list[str]) -> None:
     """Put the ratios of every file of the report between the marks of the page."""
-    text = page.read_text(encoding="utf-8")
-    table = "\n".join([BEGIN, *_table(_ratios(report)), END])
+    insert(page, RATIOS, _table(_ratios(report)))
+
+
+def insert(page: Path, name: str, table: list[str]) -> None:
+    """Put a table between the marks of that name of the page."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    text, lines = page.read_text(encoding="utf-8"), "\n".join([begin, *table, end])
     page.write_text(
-        re.sub(f"{re.escape(BEGIN)}.*{re.escape(END)}", lambda _: table, text, flags=re.DOTALL),
+        re.sub(f"{re.escape(begin)}.*{re.escape(end)}", lambda _: lines, text, flags=re.DOTALL),
         encoding="utf-8",
     )
 

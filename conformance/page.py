@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from conformance.cases import Case
+from conformance.rankers import RANKERS, Record, read_record
 from conformance.verdict import Results, describe_faults, summarise
 
 __all__ = ["render_json", "render_markdown", "render_table"]
@@ -27,6 +28,17 @@ Run on {date} with Python {python}: {tools}.
 
 Cases by outcome; a case counts under the most serious outcome of its measures.
 
+"""
+
+PROFILES_PREFACE = """\
+## Profiles
+
+Libraries for training and for retrieval-augmented generation, each compared with judged under the profile of its name, on random
+groups of one to nine documents with equal scores, groups without a relevant document, and single documents. Grades are 0 and 1 where a
+metric takes no others; scores are distinct where a tool has no order for equal ones. Elasticsearch is a server: its profile follows its
+published source. What is not imitated is in [Profiles](reference/profiles.md). Recorded by
+
+    python -m conformance.rankers --record
 """
 
 LEGEND = """\
@@ -73,7 +85,24 @@ def render_markdown(cases: Sequence[Case], results: Sequence[Results], date: str
     parts = [preface + summary(cases, results), LEGEND]
     for theme, members in groupby(cases, key=lambda case: case.id.partition("/")[0]):
         parts.append(_section(theme, list(members), results))
-    return "\n".join(parts)
+    return "\n".join([*parts, render_profiles(read_record())])
+
+
+def render_profiles(records: Sequence[Record]) -> str:
+    """Return the section on libraries that score arrays or lists: how often each metric agreed with its profile."""
+    lines = [
+        PROFILES_PREFACE,
+        "| profile | tool | metric | equal | largest difference |",
+        "|---|---|---|---:|---:|",
+    ]
+    for record in records:
+        tool = f"{RANKERS[record.profile].distribution} {record.version}"
+        share, apart = (
+            f"{record.equal}/{record.cases}",
+            f"{record.difference:.0e}" if record.difference else "0",
+        )
+        lines.append(f"| `{record.profile}` | {tool} | `{_escape(record.metric)}` | {share} | {apart} |")
+    return "\n".join([*lines, ""])
 
 
 def summary(cases: Sequence[Case], results: Sequence[Results]) -> str:

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from judged.checks.kinds import list_kinds
 from judged.cli.main import COMMANDS, EXIT_CODES, judged
 from judged.index.engine import ENGINES, Engine
+from judged.io.scores.format import SCORE_FORMATS
 from judged.profiles.profile import PROFILES
 from judged.studies.specification import make_schema
 from judged.studies.stages.encoders import ENCODERS
@@ -94,7 +95,7 @@ def list_tables() -> str:
     ]
     for schema in (SCHEMAS[name] for name in SCHEMAS):
         rows = [
-            f"| {field.name} | {', '.join(f'`{name}`' for name in field.names)} | {HOLDS[field.kind]} | "
+            f"| {field.name} | {', '.join(f'`{name}`' for name in (*field.names, *field.lists, *field.bare))} | {HOLDS[field.kind]} | "
             f"{'' if field.required else 'optional'} |"
             for field in schema.fields
         ]
@@ -109,6 +110,21 @@ def list_tables() -> str:
             parts.append(f"Without a header, separated by {between}: {lines}.")
         if schema.nested:
             parts.append(f"As dicts: {' → '.join(schema.nested)}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def list_score_formats() -> str:
+    """Return the page of every format of scores of other tools."""
+    formats = [SCORE_FORMATS[name] for name in SCORE_FORMATS]
+    rows = [f"| `{known.name}` | {known.holds} | {known.direction} |" for known in formats]
+    parts = [
+        f"{HEAD}# Formats of scores",
+        (
+            "The files of other tools that [`--scores`](../guides/scores.md) reads, as do `judged.compare`, `judged.gate` and "
+            "`judged.read_scores`. A file is recognised by its keys or columns; `--scores-format NAME` names its format."
+        ),
+        "\n".join(["| format | files | higher or lower is better |", "|---|---|---|", *rows]),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -236,6 +252,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "engines.md": list_index_engines,
     "lint.md": list_findings,
     "profiles.md": list_profiles,
+    "scores.md": list_score_formats,
     "stages.md": list_stages,
     "study.schema.json": write_schema,
     "tables.md": list_tables,

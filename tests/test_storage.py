@@ -114,13 +114,13 @@ def test_a_pattern_matches_as_it_does_in_a_shell(
 def test_a_pattern_in_the_current_folder_is_evaluated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the run is called after that folder, not after a name of two dots."""
+    """Joined, the run is called after that folder, not after a name of two dots."""
     for name in ("a.run", "b.run"):
         (tmp_path / name).write_text(PARTS[name])
     below = tmp_path / "below"
     below.mkdir()
     monkeypatch.chdir(tmp_path)
 
-    assert judged.evaluate(QRELS, "*.run", "AP RR").mean() == {"AP": 0.75, "RR": 0.75}
+    assert judged.evaluate(QRELS, "*.run", "AP RR", join=True).mean() == {"AP": 0.75, "RR": 0.75}
     monkeypatch.chdir(below)
-    assert judged.evaluate(QRELS, "../*.run", "AP").system == tmp_path.name
+    assert judged.evaluate(QRELS, "../*.run", "AP", join=True).system == tmp_path.name

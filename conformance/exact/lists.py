@@ -7,7 +7,7 @@ A negative grade says that a document was pooled but not judged.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -111,6 +111,11 @@ def average_precision(
     return over(precision_sum(each, cutoff, rel), divisor)
 
 
+def average_precision_found(each: List, *, cutoff: int | None = None, rel: float | None = None) -> Number:
+    """AP_found."""
+    return over(precision_sum(each, cutoff, rel), sum(each.hits(rel, cutoff)))
+
+
 def r_precision(each: List, *, rel: float | None = None, multiple: float = 1.0) -> Number:
     """Rprec, and Rprec_mult."""
     depth = cut(multiple, each.relevant(rel))
@@ -190,9 +195,11 @@ def dcg(
     cutoff: int | None = None,
     gain: str = "linear",
     gains: Mapping[str, float] | None = None,
+    discount: str = "log2",
 ) -> Number:
     """DCG."""
-    return value(discounted(worth(grade, gain, gains) for grade in each.found[:cutoff]))
+    worths = [worth(grade, gain, gains) for grade in each.found[:cutoff]]
+    return value(discounted(worths)) if discount == "log2" else by_position(worths)
 
 
 def ideal(
@@ -201,9 +208,16 @@ def ideal(
     cutoff: int | None = None,
     gain: str = "linear",
     gains: Mapping[str, float] | None = None,
+    discount: str = "log2",
 ) -> Number:
-    """IDCG: the best order of everything judged."""
-    return value(discounted(best(each, gain, gains)[:cutoff]))
+    """IDCG."""
+    worths = best(each, gain, gains)[:cutoff]
+    return value(discounted(worths)) if discount == "log2" else by_position(worths)
+
+
+def by_position(gains: Iterable[Fraction]) -> Fraction:
+    """Each gain, first to last, over its rank."""
+    return sum((gain / rank for rank, gain in enumerate(gains, 1)), ZERO)
 
 
 def best(each: List, gain: str, gains: Mapping[str, float] | None) -> list[Fraction]:
@@ -217,10 +231,17 @@ def ndcg(
     cutoff: int | None = None,
     gain: str = "linear",
     gains: Mapping[str, float] | None = None,
+    discount: str = "log2",
+    ideal: str = "judged",
 ) -> Number:
     """Discounted gain as a share of that of the best order."""
-    got = discounted(worth(grade, gain, gains) for grade in each.found[:cutoff])
-    return ratio(got, discounted(best(each, gain, gains)[:cutoff]))
+    got = [worth(grade, gain, gains) for grade in each.found[:cutoff]]
+    wanted = best(each, gain, gains)[:cutoff]
+    if ideal == "retrieved":
+        wanted = wanted[: len(each.found)]
+    if discount == "position":
+        return over(by_position(got), by_position(wanted))
+    return ratio(discounted(got), discounted(wanted))
 
 
 def cascade(grades: list[Fraction], highest: Fraction) -> Fraction:
@@ -325,6 +346,7 @@ MEASURES: dict[str, Measured] = {
     "Success": success,
     "RR": reciprocal_rank,
     "AP": average_precision,
+    "AP_found": average_precision_found,
     "gm_AP": average_precision,
     "Rprec": r_precision,
     "IPrec": interpolated,

@@ -5,6 +5,7 @@
     several systems        compare                       → Comparison: differences, intervals, p-values
     a run and a baseline   gate                          → GateReport: pass, fail or inconclusive
     traces of agents       evaluate_sessions             → Evaluation: gain by iteration, redundancy
+    a retriever            evaluate_retriever            → Study: asked every judged question, scored and timed
     collection × systems   run_study                     → Study: runs, scores, comparison, times by stage
     several runs           fuse, tune_fusion             → Run, FusionTuning: one run, tuned weights
     a router, a gate       evaluate_routing              → RoutingReport: accuracy, regret, confusion matrix

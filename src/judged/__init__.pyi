@@ -13,6 +13,7 @@ from judged.agents.traces.read import read_sessions as read_sessions
 from judged.checks.lint import lint as lint
 from judged.checks.result import LintReport as LintReport
 from judged.comparison.api import compare as compare
+from judged.comparison.plan import QueryPlan as QueryPlan, plan_queries as plan_queries
 from judged.comparison.result import Comparison as Comparison
 from judged.errors import JudgedError as JudgedError
 from judged.explanation.api import explain as explain
@@ -22,8 +23,9 @@ from judged.explanation.result import Explanation as Explanation
 from judged.gates.api import gate as gate
 from judged.gates.result import GateReport as GateReport
 from judged.index.api import benchmark_index as benchmark_index
-from judged.index.neighbours import Answers as Answers, Neighbours as Neighbours
+from judged.index.neighbours import IndexResults as IndexResults, Neighbours as Neighbours
 from judged.index.result import IndexBenchmark as IndexBenchmark
+from judged.io.predictions import read_predictions as read_predictions
 from judged.io.read import (
     read_judgments as read_judgments,
     read_labels as read_labels,
@@ -31,6 +33,7 @@ from judged.io.read import (
     read_run as read_run,
     read_timings as read_timings,
 )
+from judged.io.scores.read import read_scores as read_scores
 from judged.labels.agreement.api import agreement as agreement
 from judged.labels.agreement.result import Agreement as Agreement
 from judged.labels.api import label_results as label_results
@@ -43,9 +46,12 @@ from judged.measures.ranked.precision import RR as RR, P as P, R as R
 from judged.profiles.profile import PROFILES as PROFILES
 from judged.protocol import Protocol as Protocol
 from judged.result import Result as Result, load as load
+from judged.scoring.arrays import evaluate_arrays as evaluate_arrays
 from judged.scoring.evaluate import evaluate as evaluate, evaluate_many as evaluate_many
 from judged.scoring.evaluation import Evaluation as Evaluation
 from judged.scoring.evaluations import Evaluations as Evaluations
+from judged.scoring.evaluator import Evaluator as Evaluator
+from judged.studies.evaluate import evaluate_retriever as evaluate_retriever
 from judged.studies.fusion import fuse as fuse
 from judged.studies.result import Study as Study
 from judged.studies.routing import RoutingReport as RoutingReport, evaluate_routing as evaluate_routing

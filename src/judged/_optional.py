@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 from judged.errors import MissingExtra
 
 
-def need(module: str, *, extra: str, needed_by: str) -> Any:
+def need(module: str, *, extra: str, needed_by: str) -> ModuleType:
     """Import `module`, or raise `MissingExtra` naming the extra that installs it."""
     try:
         return import_module(module)

@@ -11,6 +11,7 @@ relevant, or nothing retrieved, scores 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Any, Literal, TypeAlias, TypedDict, cast
 
@@ -18,13 +19,15 @@ import msgspec
 import numpy as np
 
 from judged.errors import BadInput, BadSample, UnknownName
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.segments import segment_ids
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
 from judged.problem import Problem
 from judged.scoring.evaluate import evaluate
 from judged.scoring.evaluation import aggregate
 from judged.store.hashing import hash_bytes
-from judged.tables.nested import keep_order
+from judged.tables.nested import are_plain_ids, keep_order
 
 __all__ = [
     "MetricsCache",
@@ -330,11 +333,25 @@ def _mean_average_precision(
 def _parse_metric(metric: str) -> Measure:
     """Return the measure that a metric's name means, with its cutoff."""
     name, _, cutoff = metric.strip().partition("@")
+    if name.lower() in METRICS:
+        return _parse_own(name.lower(), cutoff)
     try:
-        return parse_measure(METRICS.get(name.lower(), name) + (f"@{cutoff}" if cutoff else ""))
+        return parse_measure(name + (f"@{cutoff}" if cutoff else ""))
     except UnknownName as error:
         kind = "metric"
         raise UnknownMetric(kind, metric, [], hint=error.hint) from None
+
+
+@lru_cache(maxsize=1024)
+def _parse_own(name: str, cutoff: str) -> Measure:
+    """Return the measure of one of this module's names, which always mean the same."""
+    return parse_measure(METRICS[name] + (f"@{cutoff}" if cutoff else ""))
+
+
+@lru_cache(maxsize=1024)
+def _cut(metric: str, k: int) -> Measure:
+    """Return one of the measures of this module, whose names always mean the same, at a cutoff."""
+    return _parse_metric(metric) @ k
 
 
 class _Query(msgspec.Struct, frozen=True):
@@ -381,7 +398,8 @@ def _score_one(
     *,
     cache: MetricsCache | None,
 ) -> float:
-    (value,) = _score([(metric, _parse_metric(metric) @ k)], [_Query(relevant, predicted, grades)], cache)
+    measure = _cut(metric, k) if type(k) is int else _parse_metric(metric) @ k
+    (value,) = _score([(metric, measure)], [_Query(relevant, predicted, grades)], cache)
     return value[0]
 
 
@@ -430,6 +448,69 @@ def _compute(measures: Sequence[Measure], queries: Sequence[_Query]) -> list[lis
     """Return the values of each measure for each query."""
     if not queries:
         return [[] for _ in measures]
+    view = _make_view(queries) if all(measure.family in _FROM_LISTS for measure in measures) else None
+    if view is not None and all(not measure.needs and not measure.text for measure in measures):
+        values = [measure.per_query(view) for measure in measures]
+        if all(np.isfinite(column).all() for column in values):
+            return [column.tolist() for column in values]
+    return _evaluate(measures, queries)
+
+
+def _make_view(queries: Sequence[_Query]) -> Ranking | None:
+    """Return the view of the queries as the protocol would make it; None for ids and grades that need a closer look."""
+    rank: list[int] = []
+    row: list[int] = []
+    grades: list[float] = []
+    offset, best_offset, retrieved = [0], [0], []
+    for query in queries:
+        relevant, predicted = _to_list(query.relevant), _to_list(query.predicted)
+        judged = dict.fromkeys(relevant, 1.0) | dict(query.grades or {})
+        if not (are_plain_ids([*judged, *predicted]) and set(map(type, judged.values())) <= {float, int}):
+            return None
+        rows = dict(zip(judged, range(len(grades), len(grades) + len(judged)), strict=True))
+        for place, document in enumerate(predicted, 1):
+            # a repetition finds nothing any more, and keeps its place
+            if (number := rows.pop(document, None)) is not None:
+                rank.append(place)
+                row.append(number)
+        grades += judged.values() or [0.0]
+        retrieved.append(len(predicted))
+        offset.append(len(rank))
+        best_offset.append(len(grades))
+    return _to_ranking(rank, row, grades, offset, best_offset, retrieved)
+
+
+def _to_ranking(
+    rank: list[int],
+    row: list[int],
+    grades: list[float],
+    offset: list[int],
+    best_offset: list[int],
+    retrieved: list[int],
+) -> Ranking | None:
+    try:
+        grade = np.array(grades, dtype=np.float64)
+    except OverflowError:  # an integer beyond any float
+        return None
+    if not np.isfinite(grade).all():
+        return None
+    rows, cuts = np.array(row, dtype=np.int64), np.array(best_offset, dtype=np.int64)
+    order = np.lexsort((-grade, segment_ids(cuts)))
+    return Ranking(
+        rank=np.array(rank, dtype=np.int64),
+        grade=grade[rows],
+        offset=np.array(offset, dtype=np.int64),
+        retrieved=np.array(retrieved, dtype=np.int64),
+        best=grade[order],
+        best_offset=cuts,
+        target=rows,
+        best_target=order,
+        highest=float(grade.max(initial=0.0)),
+    )
+
+
+def _evaluate(measures: Sequence[Measure], queries: Sequence[_Query]) -> list[list[float]]:
+    """Return the same as a run and judgments are scored, which takes ids of any kind or says what is wrong."""
     judgments, run = {}, {}
     for number, query in enumerate(queries):
         retrieved = _to_list(query.predicted)
@@ -439,6 +520,10 @@ def _compute(measures: Sequence[Measure], queries: Sequence[_Query]) -> list[lis
     scores = evaluate(judgments, run, measures).per_query()
     by_query = [scores.by_query(measure) for measure in measures]
     return [[values[str(number)] for number in range(len(queries))] for values in by_query]
+
+
+_FROM_LISTS = frozenset({"ranked", "browsing"})
+"""Families of measures for which ranks and grades are enough."""
 
 
 def _to_list(ids: Ids) -> list[str]:

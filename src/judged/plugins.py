@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from judged.errors import BadPlugin, UnknownName
 
@@ -19,6 +19,16 @@ def resolve(place: str) -> object:
     """Return the object at a "module:attribute" of this package or of a manifest."""
     module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)
+
+
+def defer(place: str) -> Callable[..., Any]:
+    """Return a function that calls the one at a "module:attribute", which is imported when it is first called."""
+
+    def call(*arguments: object, **named: object) -> object:
+        return cast("Callable[..., object]", resolve(place))(*arguments, **named)
+
+    call.__name__ = place
+    return call
 
 
 def list_announced(group: str) -> list[str]:

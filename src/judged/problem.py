@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 """An error stops the work; a warning deserves a look; information is harmless."""
-FEW_QUERIES, ZERO_RELEVANT = "few-queries", "zero-relevant"
+FEW_QUERIES, ZERO_RELEVANT, MISSING_VALUES = "few-queries", "zero-relevant", "missing-values"
 """Codes of notes that put all numbers in doubt."""
 
 NAMED = 5
@@ -105,7 +105,7 @@ class Note:
     @property
     def comes_first(self) -> bool:
         """Whether it puts all numbers in doubt, and so is shown before them."""
-        return self.code in {FEW_QUERIES, ZERO_RELEVANT}
+        return self.code in {FEW_QUERIES, ZERO_RELEVANT, MISSING_VALUES}
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.message}" if self.subject else self.message
@@ -186,6 +186,8 @@ class Problems:
         """Number of problems of each code."""
         self.rows: set[int] = set()
         """Every row that has a problem."""
+        self.hint: str | None = None
+        """Hint of the error, unless that has a better one."""
         self._locate = locate
         self._kept: dict[str, list[tuple[int, int, Problem]]] = {}
 
@@ -200,6 +202,15 @@ class Problems:
     def place(self, row: int) -> Place:
         """Return the place of a row."""
         return self._locate(row) if self.line is None else Place(self.subject, line=self.line(row))
+
+    def follow(self, rows: Sequence[int]) -> None:
+        """Renumber the rows: row `i` is the one that was `rows[i]`, and keeps its place."""
+        line, locate = self.line, self._locate
+        if line is not None:
+            self.line = lambda row: line(rows[row])
+        else:
+            self._locate = lambda row: locate(rows[row])
+        self.rows = {row for row, earlier in enumerate(rows) if earlier in self.rows}
 
     def add(self, code: str, row: int, message: str, *, severity: Severity = "error") -> None:
         """Add a problem of one row."""
@@ -228,7 +239,7 @@ class Problems:
     def raise_if_any(self, *, hint: str | None = None, error: type[BadInput] = BadInput) -> None:
         """Raise one error for all the problems; do nothing if there are none."""
         if self.counts:
-            raise error(self.subject, list(self), counts=self.counts, hint=hint)
+            raise error(self.subject, list(self), counts=self.counts, hint=hint or self.hint)
 
     def _add(self, code: str, order: int, make: Callable[[], Problem]) -> None:
         self.counts[code] += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from judged.errors import BadProtocol, UnknownName
 from judged.store.hashing import hash_text
@@ -20,8 +20,7 @@ MOST_DOCUMENTS = 10**9
 """The greatest depth: more documents of a query are never retrieved, and ranks are exact."""
 
 
-@dataclass(frozen=True, slots=True)
-class Convention:
+class Convention(NamedTuple):
     """Declaration of one field of a protocol."""
 
     name: str
@@ -226,7 +225,9 @@ class Protocol(BaseProtocol):
 
     family: ClassVar[str] = "ranked"
 
-    ties: Literal["document-descending", "document-ascending", "input-order", "expected"] = convention(
+    ties: Literal[
+        "document-descending", "document-ascending", "input-order", "expected", "pessimistic", "optimistic"
+    ] = convention(
         "document-descending",
         help="Order of documents with equal scores.",
         words={
@@ -234,18 +235,22 @@ class Protocol(BaseProtocol):
             "document-ascending": "ties by document id ascending",
             "input-order": "ties in input order",
             "expected": "ties averaged over all orders",
+            "pessimistic": "ties by grade ascending",
+            "optimistic": "ties by grade descending",
         },
         outcomes={
             "document-descending": "ordered by document id, descending",
             "document-ascending": "ordered by document id, ascending",
             "input-order": "ordered as in the input",
             "expected": "averaged over all orders",
+            "pessimistic": "ordered by grade, the lowest first",
+            "optimistic": "ordered by grade, the highest first",
         },
-        alternatives=("document-descending", "document-ascending", "input-order"),
+        alternatives=("document-descending", "document-ascending", "input-order", "pessimistic"),
         affects="ranks",
     )
-    """Order of documents with equal scores: by id descending or ascending (bytewise), as in the input, or the mean
-    over every order."""
+    """Order of documents with equal scores: by id descending or ascending (bytewise), as in the input, the mean
+    over every order, or by grade, the lowest (`pessimistic`) or the highest first (`optimistic`)."""
     precision: Literal["float32", "float64"] = convention(
         "float32",
         help="Precision at which scores are compared.",
@@ -317,15 +322,20 @@ class Protocol(BaseProtocol):
         concerns="results, and no judgments",
     )
     """A query of the run without judgments is not scored, or scores 0."""
-    no_relevant: Literal["zero", "skip"] = convention(
+    no_relevant: Literal["zero", "skip", "one"] = convention(
         "zero",
         help="Score of a query without any relevant document.",
-        words={"zero": "", "skip": "queries without a relevant document skipped"},
-        outcomes={"zero": "scored as 0", "skip": "left out"},
+        words={
+            "zero": "",
+            "skip": "queries without a relevant document skipped",
+            "one": "queries without a relevant document score 1",
+        },
+        outcomes={"zero": "scored as 0", "skip": "left out", "one": "scored as 1"},
         affects="queries",
         concerns="no relevant document",
     )
-    """A query without any relevant document scores 0, or is left out."""
+    """A query without any relevant document scores 0, is left out, or scores 1 in measures from 0 to 1, whose best
+    order could score no more than 0 there; whether the run has results for it does not matter then."""
     negative: Literal["unjudged", "nonrelevant"] = convention(
         "unjudged",
         help="Meaning of a negative grade.",
@@ -342,11 +352,17 @@ class Protocol(BaseProtocol):
 
     def __post_init__(self) -> None:
         BaseProtocol.__post_init__(self)
-        if self.ties == "expected" and self.unjudged == "removed" and self.depth is not None:
-            msg = "a protocol has `ties` expected, `unjudged` removed and a `depth`, expected at most two of them"
+        unordered = self.ties == "expected" or self.ties_by_grade
+        if unordered and self.unjudged == "removed" and self.depth is not None:
+            msg = f"a protocol has `ties` {self.ties}, `unjudged` removed and a `depth`, expected at most two of them"
             raise BadProtocol(
                 msg, hint="which unjudged documents lie within the depth depends on the order of ties"
             )
+
+    @property
+    def ties_by_grade(self) -> bool:
+        """Whether tied documents are ordered by their grades."""
+        return self.ties in {"pessimistic", "optimistic"}
 
     @property
     def profile(self) -> str | None:

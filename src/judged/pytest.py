@@ -30,9 +30,9 @@ def judged_gate(request: pytest.FixtureRequest) -> Callable[..., GateReport]:
     """Return `judged.testing.assert_no_regression`, whose outcome is also listed at the end of the session."""
 
     def check(
-        qrels: TruthLike,
-        run: RunLike,
-        measures: Measures = "nDCG@10",
+        qrels: TruthLike | ScoresLike,
+        run: RunLike | None = None,
+        measures: Measures | None = None,
         *,
         baseline: RunLike | ScoresLike,
         min_delta: float | str | Delta = -0.01,
@@ -41,7 +41,8 @@ def judged_gate(request: pytest.FixtureRequest) -> Callable[..., GateReport]:
         **settings: Unpack[GateSettings],
     ) -> GateReport:
         __tracebackhide__ = True
-        report = gate(qrels, run, measures, baseline=baseline, min_delta=min_delta, alpha=alpha, **settings)
+        chosen = "nDCG@10" if measures is None and run is not None else measures
+        report = gate(qrels, run, chosen, baseline=baseline, min_delta=min_delta, alpha=alpha, **settings)
         request.node.user_properties += [(PROPERTY, _describe(report, measure)) for measure in report.results]
         assert_passed(report, inconclusive=inconclusive)
         return report

@@ -64,12 +64,16 @@ class Registry(Generic[T]):
         return name in self._things or (isinstance(name, str) and self._find(name))
 
     def __iter__(self) -> Iterator[str]:
-        self._complete(list_subjects)
+        self.read_subjects()
         return iter(self._things)
 
     def __len__(self) -> int:
-        self._complete(list_subjects)
+        self.read_subjects()
         return len(self._things)
+
+    def read_subjects(self) -> None:
+        """Add what the built-in subjects declare, if that was not done yet."""
+        self._complete(list_subjects)
 
     def _find(self, name: str) -> bool:
         """Look for a name among the subjects, then among what packages announce."""

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from judged._optional import need
@@ -81,6 +82,7 @@ for _kind, _home in {
     "evaluation": "judged.scoring.evaluation:Evaluation",
     "evaluations": "judged.scoring.evaluations:Evaluations",
     "comparison": "judged.comparison.result:Comparison",
+    "plan": "judged.comparison.plan:QueryPlan",
     "gate": "judged.gates.result:GateReport",
     "gates": "judged.gates.result:GateSummary",
     "explanation": "judged.explanation.result:Explanation",
@@ -105,6 +107,8 @@ class InputFile:
     """The system that the file belongs to, if it is one system's."""
     saved_changed: bool = False
     """Whether the file had changed already when the result was saved."""
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The columns that the user named."""
     stamp: FileStamp | None = field(default=None, metadata={"saved": False})
     """Taken before the file was read; None for what is not a file here, and for saved results."""
 
@@ -129,16 +133,22 @@ class InputFile:
         """Return the same with the digest, and whether there is none because the file has changed."""
         return replace(self, digest=self.sha256, saved_changed=self.changed)
 
-    def to_dict(self) -> dict[str, str | None]:
-        """Return role, path and SHA-256, and the system if the file belongs to one."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return role, path and SHA-256; the system if the file belongs to one, and the columns that the user named."""
         system = {} if self.system is None else {"system": self.system}
-        return {"role": self.role, "path": self.path, "sha256": self.sha256, **system}
+        columns = {"columns": dict(self.columns)} if self.columns else {}
+        return {"role": self.role, "path": self.path, "sha256": self.sha256, **system, **columns}
 
 
 def observe_files(sources: Iterable[tuple[str, object]]) -> tuple[InputFile, ...]:
     """Return the sources, each with its role, that are paths. Call it before they are read."""
     return tuple(
-        InputFile(role, os.fsdecode(path), stamp=FileStamp.take(path))
+        InputFile(
+            role,
+            str(os.fsdecode(path)),
+            stamp=FileStamp.take(path),
+            columns=getattr(path, "columns", {}),
+        )
         for role, path in sources
         if isinstance(path, str | os.PathLike)
     )
@@ -154,15 +164,22 @@ class ProtocolRecord:
     conventions: Mapping[str, object] = field(default_factory=dict)
     profile: str | None = None
     measures: tuple[str, ...] = ()
-    """Empty: all measures of the result."""
+    """Their canonical names; empty: all measures of the result."""
     short: str = ""
     """The protocol in a few words: its name, what differs from the default, its fingerprint."""
+    written: tuple[str, ...] = ()
+    """The names that are shown of these measures; empty: their canonical ones."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names to show of these measures."""
+        return self.written or self.measures
 
     def describe(self, *, verbose: bool = False) -> str:
         """Return the protocol in a few words, or in full."""
         return self.text if verbose else self.short or self.text
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return profile, fingerprint and every convention by name."""
         measures = {"measures": list(self.measures)} if self.measures else {}
         return {"profile": self.profile, "fingerprint": self.fingerprint, **self.conventions, **measures}
@@ -181,7 +198,7 @@ class Provenance:
     machine: str = ""
     """Recorded when the result is saved; empty: this one."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return everything by name, for JSON."""
         return {
             "protocols": [protocol.to_dict() for protocol in self.protocols],
@@ -225,6 +242,10 @@ class Result:
     """The comparison of its systems, if it holds one."""
     gates: Any = ()
     """The gates that it holds."""
+    query_texts: Mapping[str, str] = MappingProxyType({})
+    """The texts of queries by id that the report shows, if it has them."""
+    document_texts: Mapping[str, str] = MappingProxyType({})
+    """The texts of documents by id that the report shows, if it has them."""
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return every number in full; the first table is the main one."""
@@ -299,7 +320,7 @@ class Result:
         )
         return frame
 
-    def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
+    def to_dict(self, *, per_query: bool = True) -> dict[str, object]:
         """Return everything as plain data, as JSON has it; without `per_query`, all but the largest table."""
         tables = self.tables()
         names = [name for name in tables if per_query or name != self.detail]
@@ -333,16 +354,8 @@ class Result:
         `judged.load` reads `.json` and `.json.gz` back. `.html` is the report; the others are .txt, .csv, .tsv, .jsonl,
         .ndjson, .md, .tex and .parquet.
         """
-        name = os.fsdecode(path)
-        extension = Path(name.removesuffix(".gz")).suffix.lower()
-        if extension not in EXTENSIONS:
-            hint = f"known extensions: {' '.join(EXTENSIONS)}, each also with .gz"
-            kind = f"format of `{name}`"
-            raise UnknownName(kind, extension, EXTENSIONS, hint=hint)
-        data = self._render_file(extension)
-        data = data.encode() if isinstance(data, str) else data
-        # without the time, so that equal results are equal files
-        data = gzip.compress(data, mtime=0) if name.endswith(".gz") else data
+        extension = find_extension(path)
+        data = pack(path, self._render_file(extension))
         if is_remote(path):
             write_bytes(path, data)
         else:
@@ -350,7 +363,10 @@ class Result:
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write the result to one HTML file that needs no network; `options` are those of `judged.report.page.render_report`."""
-        write_file(Path(path), import_module("judged.report.page").render_report([self], **options))
+        find_extension(path, {".html": "html"})
+        write_file(
+            Path(path), pack(path, import_module("judged.report.page").render_report([self], **options))
+        )
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the rows of the main table; a result that is a mapping iterates over its keys."""
@@ -377,6 +393,28 @@ class Result:
         display = import_module("IPython.display").display
         for forms, metadata in import_module("judged.report.notebook").to_bundles(self):
             display(forms, raw=True, metadata=metadata)
+
+
+def find_extension(path: str | os.PathLike[str], extensions: Mapping[str, str] = EXTENSIONS) -> str:
+    """Return the extension that names the format of a file, without `.gz`; raise `UnknownName` if it names none.
+
+    >>> find_extension("scores.CSV"), find_extension("result.json.gz")
+    ('.csv', '.json')
+    """
+    name = os.fsdecode(path)
+    extension = Path(name.removesuffix(".gz")).suffix.lower()
+    if extension not in extensions:
+        hint = f"known extensions: {' '.join(extensions)}, each also with .gz"
+        kind = f"format of `{name}`"
+        raise UnknownName(kind, extension, extensions, hint=hint)
+    return extension
+
+
+def pack(path: str | os.PathLike[str], content: str | bytes) -> bytes:
+    """Return the bytes of a file, compressed if its name ends with `.gz`."""
+    data = content.encode() if isinstance(content, str) else content
+    # without the time, so that equal results are equal files
+    return gzip.compress(data, mtime=0) if os.fsdecode(path).endswith(".gz") else data
 
 
 def load(path: str | os.PathLike[str]) -> Result:
@@ -431,7 +469,7 @@ def refuse_damage(
         raise Unreadable(msg, hint=hint) from error
 
 
-def _upgrade(state: Any, kind: type[Result], version: int, *, label: str, written: str) -> Any:
+def _upgrade(state: object, kind: type[Result], version: int, *, label: str, written: str) -> object:
     """Return the state of an earlier version in the form of this one; raise `Unreadable` if that cannot be done."""
     for number in range(version, kind.version):
         if number not in kind.upgrades:
@@ -495,6 +533,21 @@ def tabulate(records: Sequence[Mapping[str, Value]]) -> pa.Table:
 
     names = dict.fromkeys(name for record in records for name in record)
     return pa.table({name: _to_column([record.get(name) for record in records]) for name in names})
+
+
+def name_rows(table: pa.Table, names: Mapping[str, str]) -> pa.Table:
+    """Return a table with canonical names in its column `measure`; the names shown follow it where any differs.
+
+    `names` has the canonical name of each measure by the name that is shown, which the column has.
+    """
+    if "measure" not in table.column_names or all(label == name for label, name in names.items()):
+        return table
+    import pyarrow as pa
+
+    at, labels = table.column_names.index("measure"), table["measure"].to_pylist()
+    canonical = pa.array([names.get(label, label) for label in labels], pa.string())
+    table = table.set_column(at, "measure", canonical)
+    return table.add_column(at + 1, "written", pa.array(labels, pa.string()))
 
 
 def to_records(table: pa.Table) -> list[dict[str, object]]:

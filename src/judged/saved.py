@@ -19,7 +19,7 @@ Data: TypeAlias = Any
 """Plain data, as JSON has it."""
 Declared: TypeAlias = Any
 """A type, as an annotation has it."""
-Reader: TypeAlias = Callable[[Data], Any]
+Reader: TypeAlias = Callable[[Data], object]
 """Returns the value that plain data stands for; raises `Damaged` if it is not of the declared type."""
 
 NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -34,7 +34,7 @@ class Damaged(ValueError):
         super().__init__(": ".join(filter(None, (".".join(map(str, place)), problem))))
 
 
-def to_builtins(value: Any) -> Data:  # noqa: PLR0911 - one line for each kind of value
+def to_builtins(value: object) -> Data:  # noqa: PLR0911 - one line for each kind of value
     """Return a value as plain data: dicts with text keys, lists, text, numbers, True, False and None.
 
     >>> to_builtins((1, float("nan"), {"a": [0.5]}))
@@ -44,9 +44,9 @@ def to_builtins(value: Any) -> Data:  # noqa: PLR0911 - one line for each kind o
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else _name_float(value)
-    # before dataclasses, since the class and the form may both be one
-    if getattr(value, "to_saved", None):
-        value = value.to_saved()
+    # before dataclasses, since the class and the form may both be one; a class that is its own form says None
+    if to_saved := getattr(value, "to_saved", None):
+        value = to_saved()
     if is_dataclass(value):
         return {item.name: to_builtins(getattr(value, item.name)) for item in _list_fields(value.__class__)}
     if hasattr(value, "__struct_fields__"):
@@ -150,7 +150,7 @@ def _describe(data: Data) -> str:
     return names.get(type(data)) or f"`{data!r:.40}`"
 
 
-def _expect(kinds: type | tuple[type, ...], words: str) -> Reader:
+def _expect(kinds: type | tuple[type, ...], words: str) -> Callable[[Data], Data]:
     def read(data: Data) -> Data:
         # JSON has no numbers True and False, Python has
         if not isinstance(data, kinds) or (isinstance(data, bool) and kinds is not bool):
@@ -182,7 +182,7 @@ def _read_union(members: tuple[Declared, ...]) -> Reader:
     # whole numbers and text before `float`, which accepts some of both
     ordered = sorted(members, key=lambda member: member is float)
 
-    def read(data: Data) -> Any:
+    def read(data: Data) -> object:
         problems: dict[str, None] = {}
         for member in ordered:
             try:
@@ -195,7 +195,7 @@ def _read_union(members: tuple[Declared, ...]) -> Reader:
 
 
 def _read_literal(values: tuple[Declared, ...]) -> Reader:
-    def read(data: Data) -> Any:
+    def read(data: Data) -> object:
         if not any(data == value and type(data) is type(value) for value in values):
             msg = f"{_describe(data)} found, expected one of {', '.join(map(str, values))}"
             raise Damaged(msg)
@@ -214,7 +214,7 @@ def _read_dataclass(kind: type) -> Reader:
     required = {item.name for item in known if _is_required(item)}
     names = {item.name for item in known}
 
-    def read(data: Data) -> Any:
+    def read(data: Data) -> object:
         given = _expect(dict, "an object")(data)
         # `$` had the name of the class before types were declared
         unknown = set(given) - names - {"$"}
@@ -232,7 +232,7 @@ def _read_dataclass(kind: type) -> Reader:
 def _read_struct(kind: Declared) -> Reader:
     import msgspec
 
-    def read(data: Data) -> Any:
+    def read(data: Data) -> object:
         try:
             return msgspec.convert(data, kind)
         except msgspec.ValidationError as error:
@@ -241,7 +241,7 @@ def _read_struct(kind: Declared) -> Reader:
     return read
 
 
-def _read_at(place: object, data: Data, declared: Declared) -> Any:
+def _read_at(place: object, data: Data, declared: Declared) -> object:
     """Return the value at a place inside another; an error names the place."""
     try:
         return from_builtins(data, declared)
@@ -263,7 +263,7 @@ def _read_sequence(kind: Declared, declared: Declared) -> Reader:
 
 
 def _read_mapping(key: Declared, value: Declared) -> Reader:
-    def read(data: Data) -> dict[Any, Any]:
+    def read(data: Data) -> object:
         if isinstance(data, list):
             return dict(_read_items(pair, (key, value)) for pair in data)
         given = _expect(dict, "an object")(data)
@@ -280,14 +280,14 @@ def _read_array(declared: Declared) -> Reader:
     return lambda data: _to_array(_expect(list, "a list")(data), number)
 
 
-def _read_strings(data: Data) -> Any:
+def _read_strings(data: Data) -> object:
     import pyarrow as pa
 
     read_text = _PLAIN[str]
     return pa.array([read_text(item) for item in _expect(list, "a list")(data)], type=pa.large_string())
 
 
-def _to_array(data: list[Data], number: Declared) -> Any:
+def _to_array(data: list[Data], number: Declared) -> object:
     """Return an array of the declared numbers; if any are allowed, of floats, or of text if there is some."""
     import numpy as np
 

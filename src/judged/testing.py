@@ -15,9 +15,9 @@ __all__ = ["assert_no_regression", "assert_passed"]
 
 
 def assert_no_regression(
-    qrels: TruthLike,
-    run: RunLike,
-    measures: Measures = "nDCG@10",
+    qrels: TruthLike | ScoresLike,
+    run: RunLike | None = None,
+    measures: Measures | None = None,
     *,
     baseline: RunLike | ScoresLike,
     min_delta: float | str | Delta = -0.01,
@@ -27,11 +27,13 @@ def assert_no_regression(
 ) -> GateReport:
     """Run `judged.gate` with these arguments and raise `AssertionError` unless it passes.
 
-    An inconclusive gate fails too, unless `inconclusive` is `pass`. Data that cannot be compared raise what
+    Without a run, the first argument is scores of any tool, as `judged.gate` takes them; the default measure of a run is
+    nDCG@10. An inconclusive gate fails too, unless `inconclusive` is `pass`. Data that cannot be compared raise what
     `judged.gate` raises, not an `AssertionError`.
     """
     __tracebackhide__ = True
-    report = gate(qrels, run, measures, baseline=baseline, min_delta=min_delta, alpha=alpha, **settings)
+    chosen = "nDCG@10" if measures is None and run is not None else measures
+    report = gate(qrels, run, chosen, baseline=baseline, min_delta=min_delta, alpha=alpha, **settings)
     assert_passed(report, inconclusive=inconclusive)
     return report
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import judged
-from judged.agents.analysis import session_keys
+from judged.agents.family import session_keys
 from judged.errors import BadInput, BadSample
 
 SEARCH = {"iterations": [{"searches": [{"results": [{"url": "https://e.org/1", "gain": 3}]}]}]}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import judged
@@ -120,3 +121,28 @@ def test_notes_stand_after_the_table(open_report: Callable[..., Any], comparison
         "![...document.querySelectorAll('ul.notes')].some(list =>"
         " list.compareDocumentPosition(document.querySelector('table')) & Node.DOCUMENT_POSITION_FOLLOWING)"
     )
+
+
+def test_repeated_and_missing_values_have_tables_below_the_leaderboard(
+    open_report: Callable[..., Any],
+) -> None:
+    """With the sentence about the difference, and all rows of both."""
+    random = np.random.default_rng(3)
+    names = [f"q{query}" for query in range(12)]
+    systems = []
+    for name, kept in ("old", slice(0, 11)), ("new", slice(1, 12)):
+        attempts = random.random((12, 3))[kept]
+        queries = pa.array(names[kept])
+        systems.append(
+            judged.Scores(queries, {"AP": attempts.mean(axis=1)}, run=name, repeats={"AP": attempts})
+        )
+    compared = judged.compare(systems, baseline="old")
+    page = open_report(compared, width=1280)
+    page.wait_for_selector("table")
+    text = page.inner_text("body")
+
+    assert "Missing values: the difference with each as the worst and as the best" in text
+    assert "Repeated values: what the intervals consist of, and what would halve them" in text
+    assert compared.repeated_errors[-1].describe() in text
+    assert "new − old" in text
+    assert _overflow(page) <= 0

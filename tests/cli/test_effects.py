@@ -43,12 +43,14 @@ DEPENDENT = [
 @pytest.mark.parametrize(("words", "option"), DEPENDENT)
 def test_what_an_option_declares_is_enforced(words: tuple[str, ...], option: DependentOption) -> None:
     """Alone, with values that lay nothing out for people, it is refused by name, before any file is looked for."""
-    arguments = [*words, max(option.opts, key=len), *([] if option.is_flag else ["1"])]
+    value = next(iter(option.type.choices)) if isinstance(option.type, click.Choice) else "1"
+    arguments = [*words, max(option.opts, key=len), *([] if option.is_flag else [value])]
     (command,) = [found for called, found in _list_commands() if called == words]
     flags = {flag for param in command.params for flag in param.opts}
     formats = next((param for param in command.params if "--format" in param.opts), None)
-    if any("not --per-query" in group for group in option.needs):
-        arguments.append("--per-query")
+    arguments += [
+        need.removeprefix("not ") for group in option.needs for need in group if need.startswith("not --")
+    ]
     if option.excludes:
         flag, _, value = option.excludes[0].partition(" ")
         arguments += [flag, *([value] if value else [])] if flag in flags else ["anything"]

@@ -123,7 +123,7 @@ def test_a_draft_follows_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """Even a link with the very name of the draft is not written through."""
     victim, target = tmp_path / "victim", tmp_path / "scores.csv"
     victim.write_text("precious", encoding="utf-8")
-    monkeypatch.setattr("judged.store.files.secrets.token_hex", lambda _: "0123456789abcdef")
+    monkeypatch.setattr("judged.store.files.os.urandom", lambda _: bytes.fromhex("0123456789abcdef"))
     (tmp_path / ".scores.csv.0123456789abcdef.judged-draft").symlink_to(victim)
 
     with pytest.raises(FileExistsError):

@@ -212,15 +212,18 @@ def test_nothing_is_named_where_lint_cannot_mend(
 
 @pytest.mark.parametrize("pattern", ["parts/*", "parts", "*.run"])
 def test_files_that_overlap_are_refused_in_words(invoke: Invoke, collection: Path, pattern: str) -> None:
-    """The files of a pattern or a folder are parts of one run; the hint says how each is scored alone."""
+    """With `--join` the files of a pattern or a folder are parts of one run; the hint says how each is scored alone."""
     (collection / "parts").mkdir()
     for name in ("parts/1.run", "parts/2.run", "again.run"):
         (collection / name).write_text((collection / "bm25.run").read_text())
-    result = invoke("score", "qrels.txt", pattern)
+    result = invoke("score", "qrels.txt", pattern, "--join")
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"Error: {pattern} cannot be scored: repeated-document" in result.stderr
-    assert "hint: its files are read as parts of one run; to score each, list them" in result.stderr
+    assert (
+        "hint: its files are read as parts of one run; without `--join` and a name, each is a run"
+        in result.stderr
+    )
 
 
 HEADLESS = "three columns are read from a .tsv or .csv file whose first line names them: `query document "
@@ -232,16 +235,10 @@ HEADLESS = "three columns are read from a .tsv or .csv file whose first line nam
         ("qrels", "three.txt", b"q1 d1 1\nq1 d2 0\n", HEADLESS + "grade`"),
         ("run", "three.txt", b"q1 d1 0.5\nq1 d2 0.25\n", HEADLESS + "score`"),
         (
-            "qrels",
-            "train.txt",
-            b"2 qid:1 1:0.5 2:0.3\n1 qid:1 1:0.2\n",
-            "it looks like features for learning to rank",
-        ),
-        (
             "run",
             "train.txt",
             b"2 qid:1 1:0.5 2:0.3\n1 qid:1 1:0.2\n",
-            "it looks like features for learning to rank",
+            "features for learning to rank (SVMlight) are judgments",
         ),
         ("qrels", "sheet.xlsx", b"PK\3\4\x14\0\6\0", "save the sheet as CSV"),
         ("run", "sheet.xlsx", b"PK\3\4\x14\0\6\0", "save the sheet as CSV"),

@@ -72,7 +72,7 @@ def test_measures_may_hold_spaces_inside_brackets(invoke: Invoke) -> None:
         "score", "qrels.txt", "bm25.run", "-m", "P(rel=2, cutoff=5) recip_rank", "--format", "csv", "-q"
     )
 
-    assert result.stdout.splitlines()[0] == "system,P(rel=2)@5,RR"
+    assert result.stdout.splitlines()[0] == "system,P(rel=2)@5,recip_rank"
 
 
 def test_every_query_is_shown_when_asked(invoke: Invoke) -> None:

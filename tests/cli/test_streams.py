@@ -21,6 +21,7 @@ WORK = {
     "fuse": "bm25.run dense.run -o fused.run",
     "routing": "-",
     "explain": "qrels.txt bm25.run --query q1 -m AP",
+    "power": "qrels.txt bm25.run --difference 0.1 -m AP",
     "label": "pool qrels.txt",
     "index": "list",
     "agreement": "qrels.txt qrels.txt",

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import judged
-from judged.comparison.answer import Answer, find_answer
+from judged.comparison.answer import Conclusion, find_answer
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means
 from judged.comparison.settings import Settings, choose_settings
 from judged.stats.corrections import holm
@@ -28,7 +28,7 @@ def paired(higher_is_better: bool | None = True, **columns: list[float]) -> Pair
     return PairedScores("AP", tuple(columns), queries, values, higher_is_better=higher_is_better)
 
 
-def answer(scores: PairedScores, settings: Settings | None = None) -> Answer:
+def answer(scores: PairedScores, settings: Settings | None = None) -> Conclusion:
     """The answer on these scores, as `compare` without a baseline finds it."""
     chosen = settings or Settings()
     pairs = list(combinations(range(len(scores.systems)), 2))

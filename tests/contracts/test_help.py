@@ -31,8 +31,8 @@ OF_THEIR_OWN = {
     "--limit": {*VECTORS, "demo", "sessions"},
     "--measure": {"explain", "trec_eval"},  # one measure; names of trec_eval
     "--model": {"label --similarity"},  # a folder
-    "--output": {"score", "compare", "gate", "explain", "sessions", "agreement", "index", "index diff"}
-    | {"index import", "run", "routing", "demo"},  # in addition to standard output; a folder
+    "--output": {"score", "compare", "gate", "power", "explain", "sessions", "agreement", "index"}
+    | {"index diff", "index import", "run", "routing", "demo"},  # in addition to standard output; a folder
     "--picture": {"sessions"},
     "--profile": {"measures"},  # listed, not applied
     "--qrels": {"routing"},

@@ -26,6 +26,12 @@ GIVEN: dict[str, dict[str, object]] = {
     "evaluate_many": {"truth": QRELS, "systems": {"a": RUN}, "measures": "AP"},
     "compare": {"qrels": QRELS, "runs": {"a": RUN, "b": RUN}, "measures": "AP", "resamples": 50},
     "gate": {"qrels": QRELS, "run": RUN, "measures": "AP", "baseline": RUN},
+    "plan_queries": {
+        "qrels": QRELS,
+        "runs": {"a": RUN, "b": {"q1": ["b", "a"]}},
+        "measures": "AP",
+        "difference": 0.1,
+    },
     "explain": {"qrels": QRELS, "run": RUN, "measure": "AP", "query": "q1"},
 }
 """Arguments with which functions work; of others, required ones are judgments."""

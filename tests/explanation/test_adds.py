@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import judged
-from judged.explanation.ranked_list import cut_lists, cut_values, select_query, with_every_result
+from judged.explanation.lists import cut_lists, cut_values, select_query, with_every_result
 from judged.kernels.ranked.ranking import Ranking
 from judged.measures.families import MEASURES
 from support.strategies import Query, queries, variants, view

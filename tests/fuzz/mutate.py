@@ -30,19 +30,24 @@ from judged.checks.lint import lint
 from judged.cli.configuration import read_configuration, read_gates
 from judged.errors import JudgedError
 from judged.explanation.reported_scores import read_reported
-from judged.index.sweep import plan_builds, read_sweep
+from judged.index.sweep import plan_builds
 from judged.index.vector_files import read_vectors
+from judged.io.read import holds_both
 from judged.io.texts import read_documents, read_queries
 from judged.labels.answer import read_answer
 from judged.labels.prompt import _parse_prompt
 from judged.measures.parse import parse_measure
 from judged.studies.specification import read_study
 from judged.studies.tables import read_decisions
+from judged.tables.mapping import ColumnMap
 
 ROOT = Path(__file__).parents[2]
 SLOW = 2.0
 """CPU seconds from which reading a small input is a defect, too."""
 QRELS = b"q1 0 d1 1\nq1 0 d2 0\nq2 1 d3 2\n# comment\nq3 0 \xc3\xa9 -1\n"
+SVMLIGHT = b"2 qid:q1 1:0.5 2:1 # d1\n0 qid:q1 1:1.7e308 #docid = d2 inc = 1\n-1 qid:q2 1:0\n"
+PREDICTIONS = b"0.5\n1e-3\n-2\n"
+RANKLIB = b"q1\t0\t0.5\nq1\t1\t1\nq2\t0\t-2\n"
 RUN = b"q1 Q0 d1 1 3.5 tag\nq1 Q0 d2 2 -1e-3 tag\nq2 Q0 d3 1 inf tag\r\nq3\tQ0\td4\t1\t0.1\ttag\n"
 CSV = b'query,document,score\nq1,d1,1.5\n"q,2","d""2",0\nq3,,7\n'
 JSON = b'{"q1": {"d1": 1, "d2": 0.5}, "q2": {"d3": 2}}'
@@ -55,6 +60,11 @@ TIMINGS = b"system,query,seconds,stage\na,q1,0.25,retrieve\na,q2,1e-3,\nb,q3,7,e
 DECISIONS = b"query,chosen,optimal,quality:a,quality:b\nq1,a,b,0.5,1\nq2,b,b,,0\n"
 TEXTS_LINES = b'{"_id": "d1", "title": "A", "text": "one two"}\n{"docno": "d2", "contents": "three"}\n'
 QUERY_LINES = b"q1\thow to cook onion soup\nq2\tprice of \xc3\xa9clairs\n"
+TOPICS = (
+    b"<top>\n<num> Number: 1\n<title> onion soup\n<desc> Description:\nhow?\n</top>\n"
+    b'<topics><topic number="2"><query>\xc3\xa9clairs &amp; cake</query></topic></topics>\n'
+)
+MAPPED = b"query=frage,judgments:grade=note,run:score=wert"
 SCORES = b"ndcg_cut_10\tq1\t0.5\nndcg_cut_10\tall\t0.5\n"
 PROMPT = b"name: p\nversion: 1\ntemplate: '<a>{query}</a> {text}'\nscale: [0, 1]\n"
 CONFIGURATION = (
@@ -131,12 +141,31 @@ def traces() -> list[bytes]:
 
 
 @cache
+def foreign() -> list[bytes]:
+    """Return the scores of other tools that the tests have, those of Inspect's archive cut to the members that are read."""
+    folder = ROOT / "tests" / "golden" / "scores"
+    files = [path for path in sorted(folder.glob("*.*")) if path.suffix != ".md"]
+    table = pa.table({"id": ["q1", "q2"], "faithfulness": [0.5, None]})
+    parquet = io.BytesIO()
+    pyarrow.parquet.write_table(table, parquet)
+    wide = b"id,question,epoch,map (v2),ok\nq1,Who?,1,0.5,true\nq1,Who?,2,,false\nq2,What?,1,nan,1\n"
+    return [*(path.read_bytes()[:30_000] for path in files), parquet.getvalue(), wide]
+
+
+@cache
 def saved() -> list[bytes]:
     """Return saved results of several kinds, one of them compressed."""
     truth, runs = {"q1": {"d1": 1}, "q2": {"d2": 2}}, {"a": {"q1": {"d1": 1.0}}, "b": {"q2": {"d2": 1.0}}}
     evaluation = judged.evaluate_many(truth, runs, ["AP"]).to_json().encode()
     comparison = judged.compare(truth, runs, ["AP"], resamples=20).to_json().encode()
     return [evaluation, comparison, gzip.compress(evaluation, mtime=0)]
+
+
+@cache
+def question_sets() -> list[bytes]:
+    """Return the question sets, judgments and search responses of other tools that the tests have."""
+    folder = ROOT / "tests" / "golden" / "questions"
+    return [path.read_bytes() for path in sorted(folder.glob("*.*")) if path.suffix != ".md"]
 
 
 def vectors(extension: str) -> list[bytes]:
@@ -186,18 +215,27 @@ Reader = tuple[Callable[[bytes], object], Callable[[], list[bytes]]]
 TEXTS = [QRELS, RUN, CSV, JSON, JSONL]
 VECTORS = (".fvecs", ".bvecs", ".ivecs", ".npy", ".npz", ".parquet", ".hdf5", "-ubyte", ".tsv", ".csv")
 READERS: dict[str, Reader] = {
-    "judgments": (judged.read_judgments, lambda: [*TEXTS, *tables()]),
+    "judgments": (judged.read_judgments, lambda: [*TEXTS, SVMLIGHT, *tables()]),
+    "predictions": (lambda data: judged.read_predictions(data, SVMLIGHT), lambda: [PREDICTIONS, RANKLIB]),
     "runs, scored": (lambda data: judged.evaluate(QRELS, data, "AP"), lambda: [*TEXTS, *tables()]),
     "runs, as columns": (lambda data: judged.read_run(data).to_arrow(), lambda: [*TEXTS, *tables()]),
+    "question sets": (
+        lambda data: judged.evaluate(data, data, "AP") if holds_both(data) else judged.read_judgments(data),
+        question_sets,
+    ),
+    "search responses": (lambda data: judged.read_run(data).to_arrow(), question_sets),
     "preferences": (judged.read_preferences, lambda: TEXTS),
     "labels": (judged.read_labels, lambda: [LABELS, CSV, QRELS, *tables()]),
     "timings": (judged.read_timings, lambda: [TIMINGS, JSONL, *tables()]),
     "routing decisions": (read_decisions, lambda: [DECISIONS, JSONL]),
     "texts of queries": (from_file(read_queries, "queries.tsv"), lambda: [QUERY_LINES, TEXTS_LINES]),
+    "topics": (from_file(read_queries, "topics.xml"), lambda: [TOPICS]),
+    "named columns": (lambda data: ColumnMap.parse([data.decode(errors="replace")]), lambda: [MAPPED]),
     "texts of documents": (
         from_file(lambda path: list(read_documents(path, ["d1", "d2"]).items()), "docs.jsonl"),
         lambda: [TEXTS_LINES, QUERY_LINES],
     ),
+    "scores by query": (judged.read_scores, foreign),
     "scores of other tools": (
         from_file(lambda path: read_reported(path, parse_measure("nDCG@10")), "scores.txt"),
         lambda: [SCORES, CSV],
@@ -211,7 +249,7 @@ READERS: dict[str, Reader] = {
     "files of gates": (from_file(read_gates, "gates.yaml"), lambda: [GATES]),
     "saved results": (from_file(lambda path: judged.load(path).render("csv"), "result.json"), saved),
     "sweeps of indexes": (
-        from_file(lambda path: plan_builds([], read_sweep(path), source=str(path)), "sweep.yaml"),
+        from_file(lambda path: plan_builds([], path), "sweep.yaml"),
         lambda: [SWEEP],
     ),
     "studies": (from_file(read_study, "study.yaml"), lambda: [STUDY]),

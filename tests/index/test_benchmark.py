@@ -21,6 +21,7 @@ from judged.index.diff import diff_benchmarks
 from judged.index.engine import ENGINES
 from judged.index.measurement import Workload
 from judged.index.result import IndexBenchmark, find_optimal
+from judged.index.sweep import plan_builds
 
 RECALL = 'R(over="cutoff")@10'
 
@@ -261,9 +262,8 @@ def test_results_go_to_ann_benchmarks_and_back(
     dataset = make_dataset(vectors)
     sweep = {"faiss-hnsw": {"build": {"M": 4, "ef_construction": 10}, "query": {"ef": 10}}}
     own = ['R(over="cutoff", epsilon=0.001)@10']
-    benchmark = benchmark_dataset(
-        dataset, sweep=sweep, workload=Workload(repeats=2), output=results, measures=own
-    )
+    builds = plan_builds([], sweep)
+    benchmark = benchmark_dataset(dataset, builds, Workload(repeats=2), output=results, measures=own)
     path = export_results(benchmark, dataset, results, tmp_path / "exported")[0]
     with h5py.File(path) as file:
         found, attributes = np.asarray(file["distances"]), dict(file.attrs)

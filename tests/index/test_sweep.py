@@ -74,7 +74,7 @@ def test_a_wrong_sweep_is_refused_with_its_place(
     monkeypatch.chdir(tmp_path)
     Path("sweep.yaml").write_text(text)
     with pytest.raises(error, match=message.replace("[", r"\[")):
-        plan_builds([], read_sweep("sweep.yaml"), source="sweep.yaml")
+        plan_builds([], "sweep.yaml")
 
 
 def test_missing_files_and_packages_are_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -434,7 +434,7 @@ def test_tables_given_in_the_wrong_order_are_reported_apart() -> None:
         ({("a", "b"): {"d": 1}}, "query is ('a', 'b') (tuple), expected text or a whole number"),
         ({"q": {"a", "b"}}, "query `q`: holds a set, expected a list of document ids, best first"),
         ({"q": "abc"}, "query `q`: holds a str, expected a list of document ids, best first"),
-        ({"q": {"d": 1}, "r": 3}, "query `r`: holds an int, expected a dict from document to score"),
+        ({"q": {"d": 1}, "r": 3}, "query `r`: is an int, expected a list of results, best first"),
         ({"\ud800": {"d": 1}, 1: {"d": 1}}, "query is '\\ud800' (str), expected text that UTF-8 can hold"),
         (np.array([1, 2]), "ids have shape (2,), expected a matrix with a row for each query"),
         (np.array([[1.0, 2.0]]), "ids are float64, expected whole numbers or text"),

@@ -211,7 +211,7 @@ def test_a_folder_that_is_no_data_set_is_reported(here: Path) -> None:
         "data is a folder without qrels/test.tsv, expected a file or the folder of a BEIR data set\n\n"
         "hint: files in it: b.qrels"
     )
-    with pytest.raises(Unreadable, match=r"^data is a folder, expected a file that holds a run$"):
+    with pytest.raises(Unreadable, match=r"^data holds no run: 1 file of judgments \(b\.qrels\)$"):
         read_run("data")
 
 
@@ -278,9 +278,9 @@ def test_columns_that_are_not_there_are_reported_with_the_names_that_would_do() 
 
     assert message == (
         "some.csv cannot be scored\n"
-        "  columns: `qid`, `docno`, `value`; no grade among them\n"
+        "  columns: there is no column of grades, and `value` might be one\n"
         "\n"
-        "hint: name the grade one of grade, relevance, rel, label, judgment, score"
+        "hint: say which: `--map grade=value`, or `--map grade=` if every row is relevant"
     )
 
 

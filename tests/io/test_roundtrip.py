@@ -48,8 +48,8 @@ WHOLE = {"beir"}
 PLAIN = {"trec"}
 WITHOUT_TARGET = {"trec", "beir"}
 WITHOUT_INFINITY = {"json", "jsonl"}
-RUNS = [name for name in FORMATS if FORMATS[name].holds(schema.RUN)]
-JUDGMENTS = [name for name in FORMATS if FORMATS[name].holds(schema.JUDGMENTS)]
+RUNS = [name for name in FORMATS if FORMATS[name].write and FORMATS[name].holds(schema.RUN)]
+JUDGMENTS = [name for name in FORMATS if FORMATS[name].write and FORMATS[name].holds(schema.JUDGMENTS)]
 
 
 def mappings(names: Any, numbers: Any) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from judged.errors import BadProtocol, UnknownName, Unreadable
-from judged.labels.cache import Answer, LabelCache, lock_cache
+from judged.labels.cache import Grading, LabelCache, lock_cache
 from judged.labels.estimate import estimate_pool
 from judged.labels.pool import Item, Pool
 from judged.labels.prompt import Labeller, Prompt, estimate_tokens, read_prompt
@@ -102,7 +102,7 @@ def test_the_last_answer_with_a_grade_holds() -> None:
     with LabelCache() as cache:
         for grade in (None, 3, None):
             cache.add(
-                b"k", Answer(grade, None if grade else "no grade", "…", "m", "p", tokens_in=10, tokens_out=1)
+                b"k", Grading(grade, None if grade else "no grade", "…", "m", "p", tokens_in=10, tokens_out=1)
             )
         past = cache.find([b"k", b"other"], range(5))
 
@@ -199,7 +199,7 @@ def test_a_text_holds_no_control_tokens_of_chat_templates(token: str) -> None:
 def test_a_cache_with_planted_values_is_refused(tmp_path: Path, grade: int, tokens: int) -> None:
     """A grade off the scale was written by no job."""
     with LabelCache(tmp_path / "c") as cache:
-        cache.add(b"k", Answer(grade, None, "x", "m", "p", tokens_in=tokens))
+        cache.add(b"k", Grading(grade, None, "x", "m", "p", tokens_in=tokens))
 
         with pytest.raises(Unreadable, match=r"the cache .* holds"):
             cache.find([b"k"], range(5))
@@ -208,7 +208,7 @@ def test_a_cache_with_planted_values_is_refused(tmp_path: Path, grade: int, toke
 def test_a_cache_with_damaged_text_is_read(tmp_path: Path) -> None:
     """Bytes that are not UTF-8 in the text of an answer change no grade and end no job."""
     with LabelCache(tmp_path / "c") as cache:
-        cache.add(b"k", Answer(2, None, "xA", "m", "p"))
+        cache.add(b"k", Grading(2, None, "xA", "m", "p"))
         with sqlite3.connect(tmp_path / "c") as other:
             ((value,),) = other.execute("SELECT value FROM entries")
             other.execute("UPDATE entries SET value = ?", [value.replace(b"xA", b"\xffA")])

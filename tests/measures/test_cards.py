@@ -127,7 +127,7 @@ def test_a_card_says_what_the_measure_says() -> None:
     assert it.aggregate == "the mean over queries"
     assert it.full_name == "Normalised discounted cumulative gain"
     assert it.spellings == ("ndcg_cut", 'ndcg_burges (gain="exp")', "MSnDCG")
-    assert [parameter.name for parameter in it.parameters] == ["cutoff", "gain", "gains"]
+    assert [parameter.name for parameter in it.parameters] == ["cutoff", "gain", "gains", "discount", "ideal"]
     assert it.parameters[0].at
     assert it.parameters[1].default == '"linear"'
     assert it.unjudged == "has no gain."

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import judged
 from judged.kernels.examples import make_ranking
 from judged.measures.parse import parse_measure
 
@@ -132,3 +133,14 @@ def test_a_longer_list_has_a_longer_tail() -> None:
 
     assert known == pytest.approx(6 / math.pi**2, abs=1e-5)
     assert parse_measure("INSQ(T=0.5, depth=2)").per_query(view)[0] == pytest.approx(4 / 5)
+
+
+def test_a_limit_that_has_moved_is_reached_in_exact_arithmetic() -> None:
+    """Wanting 3, and one half less after each result but a third more after the one of gain 1/3, ends at rank 7.
+
+    There the gain 1/3 meets 3 + 1/3 - 6/2 = 1/3; in floating point the sum is a little larger.
+    """
+    measure = 'BPM(T=3, hb=1, gain="exp", max_grade=2)@8'
+    value = judged.evaluate({"q": {"a": 1}}, {"q": ["x", "y", "a"]}, measure)[measure]
+
+    assert value == pytest.approx(1 / 21, abs=1e-12)

@@ -46,6 +46,8 @@ def test_every_spelling_can_be_read_back(name: str) -> None:
             "@x": "@0.5",
             ".pp": ".80",
             "=r": "=1",
+            "=k": "=10",
+            "@k-": "@10-",
         }.items():
             written = (
                 written.removesuffix(sign) + number
@@ -95,7 +97,7 @@ def test_one_evaluation_may_hold_measures_of_several_protocols() -> None:
     made = evaluate(QRELS, RUN, ["NDCG@10", "MRR@10", "P@10"], protocol="beir")
     scores = made.per_query()
 
-    assert made.mean() == {"nDCG@10": 1.0, "RR@10": 0.5, "P@10": 0.1}
+    assert made.mean() == {"NDCG@10": 1.0, "MRR@10": 0.5, "P@10": 0.1}
     assert made["MRR@10"] == 0.5
     assert np.isnan(scores.by_query("nDCG@10")["2"])
     assert scores.by_query("RR@10") == {"1": 1.0, "2": 0.0}
@@ -196,7 +198,7 @@ def test_the_command_line_names_the_protocol_of_every_number(tmp_path: Path) -> 
     document = json.loads(CliRunner().invoke(judged, [*command, "--per-query", "--format", "json"]).stdout)
 
     assert "Profile: beir (beir 2.2.0)" in result.stderr
-    assert "Protocol of RR@10: custom protocol (ties in input order" in result.stderr
+    assert "Protocol of MRR@10: custom protocol (ties in input order" in result.stderr
     assert document["profile"] == "beir (beir 2.2.0)"
     assert [protocol["missing"] for protocol in document["provenance"]["protocols"]] == ["skip", "zero"]
     rows = document["tables"]["scores"]

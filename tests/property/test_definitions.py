@@ -245,7 +245,8 @@ def _bpm(q: Slow) -> float:
     for i in range(1, q.given["depth"] + 1):
         gain = q.share(q.query.found[i - 1]) if i <= q.n else 0.0
         gained += gain
-        if gained >= want or i >= patience:
+        slack = 1e-9 if q.given["hb"] or q.given["hc"] else 0.0  # the limits are sums that round
+        if gained >= want - slack or i >= patience - slack:
             break
         want += q.given["hb"] * (gain - q.given["gain_med"])
         patience += q.given["hc"] * (gain - q.given["gain_med"])

@@ -97,3 +97,49 @@ def test_expected_values_do_not_depend_on_what_documents_are_called(
     ]
 
     assert values[0] == pytest.approx(values[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in NUMBERS if not MEASURES[name].needs])
+@QUICK
+@given(data=st.data(), query=tied_query(), depth=st.sampled_from([None, None, 1, 3]), best=st.booleans())
+def test_ties_by_grade_are_one_of_the_orders(
+    name: str,
+    data: st.DataObject,
+    query: tuple[dict[str, int], dict[str, float]],
+    depth: int | None,
+    best: bool,
+) -> None:
+    """The order by grade, written out as scores without ties, has the same value, and the same ranges."""
+    measure, (judged, run) = data.draw(variants(MEASURES[name])), query
+    grades = {document: judged.get(document, -9) for document in run}
+    ordered = sorted(run, key=lambda each: (-run[each], -grades[each] if best else grades[each]))
+    plain = {document: float(-place) for place, document in enumerate(ordered)}
+    by_grade = Protocol(ties="optimistic" if best else "pessimistic", depth=depth)
+
+    mine = evaluate({"q": judged}, {"q": run}, [measure], protocol=by_grade)
+    other = evaluate({"q": judged}, {"q": plain}, [measure], protocol=Protocol(depth=depth))
+
+    assert mine[measure] == pytest.approx(other[measure], abs=1e-12)
+
+
+@QUICK
+@given(
+    query=tied_query(),
+    depth=st.sampled_from([None, 1, 3]),
+    name=st.sampled_from(["nDCG@3", "AP", "RR", "IPrec@0.5"]),
+)
+def test_ranges_over_ties_do_not_depend_on_the_rule_for_them(
+    query: tuple[dict[str, int], dict[str, float]], depth: int | None, name: str
+) -> None:
+    """Every rule has the same least and greatest value, and by grade they are those two."""
+    judged, run = query
+    rules = ("document-descending", "pessimistic", "optimistic")
+    scored = [
+        evaluate({"q": judged}, {"q": run}, [name], protocol=Protocol(ties=rule, depth=depth))
+        for rule in rules
+    ]
+    low, high = scored[0].tie_range(name)
+
+    assert all(each.tie_range(name) == pytest.approx((low, high), abs=1e-12) for each in scored)
+    if name != "IPrec@0.5":
+        assert (scored[1][name], scored[2][name]) == pytest.approx((low, high), abs=1e-12)

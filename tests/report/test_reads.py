@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import judged
 from judged.cli.main import judged as command
 from judged.io import open as opening
-from judged.scoring import evaluate as evaluating
+from judged.scoring import evaluate as evaluating, evaluator
 from judged.studies.answers import AnswerLog
 
 
@@ -37,7 +37,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str]]:
 
     count(opening, "_open_content", lambda path, *_, **__: ("read", Path(path).name))
     count(hashlib, "file_digest", lambda file, *_: ("hash", Path(file.name).name))
-    count(evaluating, "score", lambda *args, **_: ("score", args[3]))
+    count(evaluator, "score", lambda *args, **_: ("score", args[3]))
     count(AnswerLog, "read", lambda log: ("answers", log.path.name))
     return found
 

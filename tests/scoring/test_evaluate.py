@@ -38,7 +38,7 @@ def test_a_small_run_scores_by_hand() -> None:
     ev = judged.evaluate(QRELS, RUN, [AP, RR, "recall_5"])
 
     assert ev.per_query().by_query("AP") == {"q1": 0.25, "q2": 0.0, "q3": 0.0}
-    assert ev.mean() == {"AP": 0.25 / 3, "RR": 0.5 / 3, "R@5": 0.5 / 3}
+    assert ev.mean() == {"AP": 0.25 / 3, "RR": 0.5 / 3, "recall_5": 0.5 / 3}
     assert ev["map"] == ev[AP] == ev["AP"] == 0.25 / 3
 
 

@@ -203,5 +203,8 @@ def test_the_command_reads_them(tmp_path: Path) -> None:
         (row,) = json.loads(result.output)["tables"]["systems"]
         return {name: value for name, value in row.items() if name != "system"}
 
-    assert scored("-m", "alpha-nDCG@20 strec@10 nDCG@10") == expected
+    written = {"alpha_nDCG@20": "alpha_nDCG@20", "StRecall@10": "strec@10", "nDCG@10": "nDCG@10"}
+    shown = {written[name]: value for name, value in expected.items()}
+
+    assert scored("-m", "alpha-nDCG@20 strec@10 nDCG@10") == shown
     assert scored("-m", "nDCG@10", "--intents") == {"nDCG@10": expected["nDCG@10"]}

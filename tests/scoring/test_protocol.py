@@ -30,6 +30,7 @@ def test_every_convention_changes_the_fingerprint() -> None:
         {"ties": "document-ascending"}, {"ties": "input-order"}, {"precision": "float64"}, {"missing": "skip"},
         {"missing": "error"}, {"unjudged": "removed"}, {"rel": 2}, {"depth": 10}, {"recall_points": "rounded"},
         {"order": "input"}, {"unjudged_queries": "zero"}, {"no_relevant": "skip"}, {"negative": "nonrelevant"}, {"self_matches": "removed"},
+        {"ties": "expected"}, {"ties": "pessimistic"}, {"ties": "optimistic"}, {"no_relevant": "one"},
     ]  # fmt: skip
     marks = {Protocol(**change).fingerprint for change in changes} | {Protocol().fingerprint}
 

@@ -384,7 +384,7 @@ def test_answers_of_an_index_are_scored_as_a_run(spark: Any) -> None:
     answers = np.stack([row[rng.permutation(20)] for row in answers])
     answers[(np.sort(answers, 1)[:, 1:] == np.sort(answers, 1)[:, :-1]).any(axis=1)] = exact[0]
     truth = judged.Neighbours(exact, np.sort(rng.random(exact.shape), axis=1), population=1000)
-    expected = judged.evaluate(truth, judged.Answers(answers), ["R@20", "P@10", "RR"])
+    expected = judged.evaluate(truth, judged.IndexResults(answers), ["R@20", "P@10", "RR"])
     rows = [
         (str(query), str(document), -float(rank))
         for query, found in enumerate(answers.tolist())

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from scipy import stats
 
 from judged.errors import BadSample, UnknownName
@@ -143,6 +143,7 @@ SCORES = st.floats(-1e9, 1e9) | st.sampled_from([0.0, 0.1, 0.2, 0.30000000000000
 
 @pytest.mark.parametrize("test", sorted(TESTS))
 @given(pairs=st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=25))
+@example(pairs=[(0.0, 0.0), (0.0, 2.5e-160)])  # squares of variances underflow
 @settings(max_examples=30)
 def test_any_scores_have_a_p_or_a_reason(test: str, pairs: list[tuple[float, float]]) -> None:
     """Whatever the scores: a probability, or words; exchanging the systems changes neither."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judged.functional import statistical_significance_test
-from judged.stats.effects import least_effect, t_test_power
+from judged.stats.effects import least_shift, t_test_power
 from judged.stats.paired_tests import TESTS, TTest, difference_test, independent_t, paired_t, welch_t
 from judged.stats.risk import trisk
 
@@ -60,8 +60,10 @@ def test_few_queries_have_little_power(effect: float, size: int, alpha: float, e
 
 def test_the_least_effect_of_two_queries() -> None:
     """Of so large a shift only the spread is random: Φ⁻¹(0.9) · 636.62 / √2, t's critical value being 636.62."""
-    assert least_effect(2, 0.8, 0.001) == pytest.approx(1.2815515655 * 636.6192487688 / 2**0.5, rel=1e-5)
-    assert t_test_power(least_effect(2, 0.8, 0.001), 2, alpha=0.001) == pytest.approx(0.8)
+    assert least_shift(1, 0.8, 0.001) / 2**0.5 == pytest.approx(
+        1.2815515655 * 636.6192487688 / 2**0.5, rel=1e-5
+    )
+    assert t_test_power(least_shift(1, 0.8, 0.001) / 2**0.5, 2, alpha=0.001) == pytest.approx(0.8)
 
 
 @settings(max_examples=60, deadline=None)

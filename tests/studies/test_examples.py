@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from judged.studies.collection import Collection
-from judged.studies.collections import make_demo_collection, read_collection
+from judged.studies.collections import Collection, make_demo_collection, read_collection
 from judged.studies.result import Study
 from judged.studies.run import open_study, run_study
 from judged.studies.specification import CollectionSpec, read_study

@@ -322,11 +322,57 @@ def test_what_a_system_returned_is_what_is_scored(desk: Path, scores: str, fused
 
 
 def test_what_stages_say_is_noted() -> None:
-    """A retriever without scores is ranked by its order, and a note says so."""
-    asked = {"name": "asked", "retriever": {"type": "object", "object": "parts:retrieve"}}
+    """A retriever that returns distances is ranked by its order, and a note says so."""
+    asked = {"name": "asked", "retriever": "parts:retrieve_by_distance"}
     found = run_study(study(asked, warmup=0))
 
-    assert any(note.message.startswith("asked: 6 rankings had no scores") for note in found.notes)
+    assert any(note.message.startswith("asked: 6 rankings had numbers that rise") for note in found.notes)
+
+
+def write_questions(desk: Path) -> Path:
+    """Judgments with their questions, in one file."""
+    rows = [
+        f"{query},{QUERIES[query]},{document},{grade}"
+        for query, grades in JUDGMENTS.items()
+        for document, grade in grades.items()
+    ]
+    path = desk / "questions.csv"
+    path.write_text("\n".join(["query_id,question,doc_id,grade", *rows]))
+    return path
+
+
+def test_a_study_of_existing_systems_needs_no_documents(desk: Path) -> None:
+    """Judgments with questions suffice; the scores are those of a study with all files."""
+    asked = {"name": "asked", "retriever": "parts:retrieve"}
+    ranked = {"name": "both", "fuse": {"of": ["asked", "far"]}}
+    far = {"name": "far", "retriever": {"type": "object", "object": "parts:retrieve_by_distance"}}
+    whole = run_study(study(asked, far, ranked))
+    write_questions(desk)
+    bare = run_study(
+        {**study(asked, far, ranked), "collection": {"judgments": "questions.csv"}}, output="out"
+    )
+    (desk / "texts.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in QUERIES.items()))
+    apart = {"judgments": "questions.csv", "queries": "texts.tsv"}
+
+    assert not bare.failures
+    assert bare.documents == 0
+    assert "questions: 6 queries" in str(bare)
+    for name in ("asked", "far", "both"):
+        assert bare[name].mean() == whole[name].mean()
+    assert run_study({**study(asked), "collection": apart})["asked"].mean() == whole["asked"].mean()
+    assert (desk / "out" / "runs" / "asked.run").exists()
+
+
+def test_a_system_whose_results_nobody_judged_is_noted(desk: Path) -> None:
+    """Without documents there is nothing else to know its ids by; asynchronous functions are awaited."""
+    write_questions(desk)
+    asked = {"name": "asked", "retriever": "parts:retrieve_unknown"}
+    found = run_study({**study(asked), "collection": {"judgments": "questions.csv"}})
+
+    assert any(
+        "asked: none of its results is a judged document, such as `x1`" in note.message
+        for note in found.notes
+    )
 
 
 def test_empty_documents_are_refused_or_left_out(desk: Path) -> None:

@@ -116,7 +116,40 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
         "a collection of two files",
         {**study(WORDS), "collection": {"documents": "a", "queries": "b"}},
         "collection",
-        "three files",
+        "neither a folder nor judgments",
+    ),
+    (
+        "a folder and files",
+        {**study(WORDS), "collection": {"folder": "a", "judgments": "b"}},
+        "collection",
+        "both a folder and files",
+    ),
+    (
+        "a search without documents",
+        {**study(WORDS), "collection": {"judgments": "a"}},
+        "systems[0].search",
+        "needs the texts of documents",
+    ),
+    (
+        "a reranker without documents",
+        {
+            **study(
+                {
+                    "name": "a",
+                    "retriever": "parts:retrieve",
+                    "rerank": {"type": "function", "function": "parts:backwards"},
+                }
+            ),
+            "collection": {"judgments": "a"},
+        },
+        "systems[0].rerank",
+        "needs the texts of documents",
+    ),
+    (
+        "a retriever that is only a type",
+        study({"name": "a", "retriever": "elasticsearch"}),
+        "systems[0]",
+        "write `{type: elasticsearch, …}`",
     ),
     (
         "a stage that needs settings",

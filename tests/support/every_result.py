@@ -19,7 +19,7 @@ from judged.io.read import read_judgments
 from judged.labels.result import Labelling
 from judged.result import Result
 from judged.scoring.evaluate import evaluate_many
-from judged.studies.collection import Collection
+from judged.studies.collections import Collection
 from judged.studies.result import Study
 from judged.studies.run import open_study, run_study
 from support import report_results
@@ -60,6 +60,7 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "evaluation": lambda: judged.evaluate(QRELS, RUN, ["AP", "RR"]),
     "evaluations": lambda: evaluate_many(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
     "comparison": lambda: judged.compare(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
+    "plan": lambda: judged.plan_queries(QRELS, {"one": RUN, "other": OTHER}, "AP", difference=0.1),
     "gate": lambda: judged.gate(QRELS, RUN, ["AP", "RR"], baseline=OTHER),
     "gates": lambda: GateSummary(
         (judged.gate(QRELS, RUN, ["AP", "RR"], baseline=OTHER), RefusedGate("weekly", "no such file")), 2

@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from judged.studies.collection import Collection
+from judged.studies.collections import Collection
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.stage import Matrix, Query, Ranked, Vector, Workshop
 from judged.studies.stages.vectors import VectorCache, VectorSpace, encode_collection
-from judged.studies.system import Answer, Systems, SystemSpec
+from judged.studies.system import SystemReply, Systems, SystemSpec
 
 __all__ = [
     "TEXTS",
@@ -113,7 +113,7 @@ def ask(stage: Any, text: str, depth: int = 100) -> Ranked:
 @contextmanager
 def open_systems(
     folder: Path, systems: Sequence[Mapping[str, Any]], *, depth: int = 10, **more: Any
-) -> Iterator[Callable[[str, str], Answer]]:
+) -> Iterator[Callable[[str, str], SystemReply]]:
     """Build systems of declarations as in YAML; yield a function from a system's name and a query to an answer."""
     specs = msgspec.convert(list(systems), list[SystemSpec])
     for spec in specs:

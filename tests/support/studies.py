@@ -73,6 +73,16 @@ def retrieve(query):
     return ["d1", "d2", "d3"]
 
 
+def retrieve_by_distance(query):
+    """Documents with distances."""
+    return [("d1", 0.1), ("d2", 0.2), ("d3", 0.3)]
+
+
+async def retrieve_unknown(query):
+    """Documents without judgments."""
+    return [{"id": "x1"}, {"id": "x2"}]
+
+
 def backwards(query, documents):
     """Scores that turn a ranking round."""
     return list(range(len(documents)))

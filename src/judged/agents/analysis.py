@@ -11,9 +11,9 @@ from typing import cast
 import numpy as np
 
 from judged.agents.attempts import Attempts, summarise_attempts
-from judged.agents.builder import DedupDecision, SessionKey
+from judged.agents.builder import DedupDecision
 from judged.agents.corrected import Corrected
-from judged.agents.family import SessionAlignment, SessionTotals
+from judged.agents.family import align_of, session_keys
 from judged.agents.kernels import SessionView, count_until, iteration_gain, total_until
 from judged.agents.redundancy import Redundancy, explain_redundancy
 from judged.agents.stopping import StoppingRules, apply_rules
@@ -24,25 +24,6 @@ from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
 from judged.scoring.evaluation import Evaluation, aggregate
 from judged.stats.intervals import Interval, student_interval
-
-
-def align_of(evaluation: Evaluation) -> SessionAlignment:
-    """Return the alignment of an evaluation of sessions; raise `BadMeasure` if it has none."""
-    alignment = next(iter(evaluation.alignments.values()), None)
-    if not isinstance(alignment, SessionAlignment):
-        msg = f"{evaluation.system} is not an evaluation of sessions, or was loaded from a file"
-        raise BadMeasure(msg, hint="`judged.evaluate_sessions` makes one")
-    return alignment
-
-
-def session_keys(evaluation: Evaluation) -> tuple[SessionKey, ...]:
-    """Return what identifies each session: conversation, system and task."""
-    return align_of(evaluation).keys
-
-
-def session_totals(evaluation: Evaluation) -> SessionTotals:
-    """Return what was counted over all sessions."""
-    return align_of(evaluation).counts
 
 
 def decisions(evaluation: Evaluation) -> tuple[DedupDecision, ...]:

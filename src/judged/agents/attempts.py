@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb, nan
-from statistics import fmean, stdev
+from math import comb, nan, sqrt
+from statistics import fmean
+
+import numpy as np
 
 from judged.blocks import Table, Value
 from judged.errors import BadSample
+from judged.stats.repeats import measure_attempts
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class SystemAttempts:
     mean: float
     """The mean gain over tasks, each the mean of its attempts."""
     spread: float
-    """The mean over tasks of the standard deviation between attempts."""
+    """The standard deviation of attempts at one task, pooled over tasks; NaN where no task has two."""
     found: tuple[float, ...]
     """For k = 1, 2, … the chance that one of k attempts at a task found something good, averaged over tasks."""
 
@@ -82,13 +85,16 @@ def summarise_attempts(values: Mapping[str, Mapping[str, Sequence[tuple[float, b
 
 def _summarise(system: str, tasks: Mapping[str, Sequence[tuple[float, bool]]]) -> SystemAttempts:
     counts = [len(sessions) for sessions in tasks.values()]
-    spreads = [stdev(gain for gain, _ in sessions) for sessions in tasks.values() if len(sessions) > 1]
+    gains = np.full((len(tasks), max(counts)), nan)
+    for row, sessions in zip(gains, tasks.values(), strict=True):
+        row[: len(sessions)] = [gain for gain, _ in sessions]
+    spread = measure_attempts(gains)
     return SystemAttempts(
         system,
         len(tasks),
-        (min(counts), max(counts)),
+        (spread.fewest, spread.most),
         mean=fmean(fmean(gain for gain, _ in sessions) for sessions in tasks.values()),
-        spread=fmean(spreads) if spreads else nan,
+        spread=sqrt(spread.variance) if spread.repeated else nan,
         found=tuple(
             fmean(
                 found_within(len(sessions), sum(succeeded for _, succeeded in sessions), k)

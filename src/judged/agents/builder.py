@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import nan
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -237,7 +237,7 @@ class SessionViewBuilder:
         sessions, gains = len(self.keys), len(self._gains)
         starts = {"_offset": len(self._results), "_cut": gains}
         for name, data in state.arrays.items():
-            own: array[Any] = getattr(self, name)
+            own = getattr(self, name)
             other = array(own.typecode, data)
             own.extend(other if name not in starts else (value + starts[name] for value in other[1:]))
         for key, place in zip(state.keys, state.places, strict=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from judged.errors import BadSample
 from judged.io.read import read_labels
 from judged.stats.outcome import Undefined, as_row
 from judged.stats.prediction_powered import bound_mean, combine_parts, describe_small_sample
+from judged.tables.inputs import LabelsLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Corrected:
 
 
 def correct_by_humans(
-    builder: SessionViewBuilder, view: SessionView, human: Any, *, good: int = 2, level: float = 0.95
+    builder: SessionViewBuilder, view: SessionView, human: LabelsLike, *, good: int = 2, level: float = 0.95
 ) -> Corrected:
     """Return CG and SRE of each system, prediction-powered: the labels' mean plus what people add on a sample.
 
@@ -116,7 +116,7 @@ class _Subject:
     system: str
     sessions: Ints
     measure: str
-    worth: Any
+    worth: Ints
     scale: Floats
 
 
@@ -220,7 +220,7 @@ def _estimate(row: Correction) -> Estimate:
     return Estimate(row.corrected, row.low, row.high)
 
 
-def _session_values(view: SessionView, worth: Any, scale: Floats) -> Floats:
+def _session_values(view: SessionView, worth: Ints, scale: Floats) -> Floats:
     """Return the value of every session by labels."""
     gains = np.where(view.gains == UNLABELLED, 0, view.gains)
     session = np.repeat(view.session, view.new)

@@ -16,6 +16,7 @@ from judged.measures.parse import parse_measures
 from judged.scoring.evaluate import evaluate_with
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Measures
+from judged.tables.inputs import LabelsLike
 
 
 class Conventions(TypedDict, total=False):
@@ -34,11 +35,11 @@ class SessionArguments(Conventions, SessionOptions, total=False):
 
 
 def evaluate_sessions(
-    source: Any,
+    source: object,
     measures: Measures = DEFAULT_MEASURES,
     *,
-    labels: Any = None,
-    reference: Any = None,
+    labels: LabelsLike | None = None,
+    reference: LabelsLike | None = None,
     protocol: SessionProtocol | None = None,
     **arguments: Unpack[SessionArguments],
 ) -> Evaluation:
@@ -76,7 +77,7 @@ def evaluate_sessions(
     )
 
 
-def _change_protocol(protocol: SessionProtocol, *, unit: Any, **conventions: Any) -> SessionProtocol:
+def _change_protocol(protocol: SessionProtocol, *, unit: object, **conventions: object) -> SessionProtocol:
     """Return the protocol with the conventions that were given."""
     if unit is not None and conventions["rules"] is None:
         conventions["rules"] = protocol.rules.replace(unit=unit)

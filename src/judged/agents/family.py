@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, TypedDict, Unpack, cast
+from typing import Unpack, cast
 
 import numpy as np
 
@@ -28,8 +27,7 @@ from judged.agents.reference import Pool, make_judged_reference, make_pools, mak
 from judged.agents.tables import Session
 from judged.agents.tasks import pair_tasks
 from judged.agents.traces.context import REPEATED, TraceProblems
-from judged.agents.traces.read import stream_sessions
-from judged.agents.traces.results.tools import Tools
+from judged.agents.traces.read import ReadArguments, ReadOptions, stream_sessions
 from judged.agents.use import UseRecord
 from judged.arrays import Ints
 from judged.errors import SHOWN, BadInput, BadMeasure, UnknownName, WrongKind
@@ -40,10 +38,11 @@ from judged.problem import Note, Problem
 from judged.progress import Progress
 from judged.scoring.alignment import Alignment
 from judged.scoring.counts import to_notes
-from judged.scoring.evaluate import is_spark_frame
 from judged.scoring.evaluation import Evaluation
+from judged.scoring.evaluator import is_spark_frame
 from judged.scoring.family import Family, Measures
 from judged.tables.columns import to_strings
+from judged.tables.inputs import LabelsLike
 from judged.tables.labels import Labels
 from judged.wording import counted
 
@@ -88,8 +87,8 @@ class SessionTotals:
     """Notes of the readers of the inputs."""
 
     @classmethod
-    def of(cls, view: SessionView, counts: SessionCounts, **of_inputs: Any) -> SessionTotals:
-        """Return the totals of a view."""
+    def of(cls, view: SessionView, counts: SessionCounts) -> SessionTotals:
+        """Return the totals of a view, without those of its inputs."""
         searched = view.iterations > 0
         return cls(
             sessions=len(view),
@@ -105,7 +104,6 @@ class SessionTotals:
             no_results=int((searched & ~view.found).sum()),
             earlier_turns=int(counts.earlier_turns.sum()),
             highest=int(view.gains.max(initial=0)),
-            **of_inputs,
         )
 
     @property
@@ -220,11 +218,12 @@ class SessionAlignment(Alignment):
         """Return the alignment of some sessions only."""
         keys = tuple(self.keys[number] for number in units.tolist())
         view, counts = self.view.select(units), cast("SessionCounts", self.per_session).select(units)
+        totals = SessionTotals.of(view, counts)
         return replace(
             self,
             view=view,
             units=to_strings(key.conversation for key in keys),
-            counts=SessionTotals.of(view, counts, labels=self.counts.labels, good=self.counts.good),
+            counts=replace(totals, labels=self.counts.labels, good=self.counts.good),
             present=self.present[units],
             keys=keys,
             per_session=counts,
@@ -232,22 +231,16 @@ class SessionAlignment(Alignment):
         )
 
 
-class SessionOptions(TypedDict, total=False):
+class SessionOptions(ReadOptions, total=False):
     """Options for reading traces, and for the details kept for later questions."""
 
-    format: str | None
-    """The trace format; detected by default."""
-    tools: Tools | str | Path | None
-    """The tools that search, and the location of their results."""
-    lenient: bool
-    """Whether malformed parts are left out and counted."""
     conversations: Iterable[str]
     """The only conversations to read; none: all."""
     explain: bool
     """Whether to keep why each result is new or a duplicate."""
     searches: bool
     """Whether to keep what each search repeated."""
-    human: Any
+    human: LabelsLike | None
     """Human grades of a random sample of the results."""
     progress: Progress | None
     """Called with the number of sessions read so far."""
@@ -255,11 +248,11 @@ class SessionOptions(TypedDict, total=False):
 
 def align_sessions(
     labels: Labels | None,
-    source: Any,
+    source: object,
     protocol: SessionProtocol,
     measures: Sequence[Measure] = (),
     *,
-    reference: Any = None,
+    reference: LabelsLike | None = None,
     **options: Unpack[SessionOptions],
 ) -> SessionAlignment:
     """Read sessions from traces, find duplicates, and look up gains; only counts and gains are kept in memory."""
@@ -271,8 +264,9 @@ def align_sessions(
     keep = "all" if human is not None else _choose_keep(reference, measures)
     builder = SessionViewBuilder(protocol, labels=index, keep=keep, explain=explain, searches=searches)
     skipped = TraceProblems()
-    how: dict[str, Any] = {name: options.get(name) for name in ("format", "tools")}
-    how |= {"lenient": lenient, "turn": protocol.turn}
+    how = ReadArguments(
+        format=options.get("format"), tools=options.get("tools"), lenient=lenient, turn=protocol.turn
+    )
     for name, traces in _name_sources(source):
         if is_spark_frame(traces):
             if explain or searches:
@@ -284,7 +278,7 @@ def align_sessions(
             for state in reduce_sessions(traces, name, job):
                 _extend(builder, state)
             continue
-        for session in _stream(name, traces, chosen, problems=skipped, **how):
+        for session in _stream(name, traces, chosen, skipped, how):
             _add(builder, session, skipped, lenient=lenient)
             if progress is not None:
                 progress(len(builder.keys))
@@ -301,7 +295,7 @@ def align_sessions(
     return replace(aligned, search_log=builder.search_log, corrected=corrected)
 
 
-def _choose_keep(reference: Any, measures: Sequence[Measure]) -> Keep:
+def _choose_keep(reference: object, measures: Sequence[Measure]) -> Keep:
     """Return which results must be kept for the reference."""
     if reference is None:
         needing = [measure for measure in measures if measure.needs_reference]
@@ -312,16 +306,22 @@ def _choose_keep(reference: Any, measures: Sequence[Measure]) -> Keep:
     return "good" if isinstance(reference, str) and reference == UNION else "all"
 
 
-def _stream(name: str | None, traces: Any, conversations: frozenset[str], **how: Any) -> Iterator[Session]:
+def _stream(
+    name: str | None,
+    traces: object,
+    conversations: frozenset[str],
+    problems: TraceProblems,
+    how: ReadArguments,
+) -> Iterator[Session]:
     """Read the sessions of a source; the name, if it has one, is that of their system."""
-    for session in stream_sessions(traces, **how, name=name):
+    for session in stream_sessions(traces, name=name, problems=problems, **how):
         if name is not None:
             session.system = name
         if not conversations or session.conversation in conversations:
             yield session
 
 
-def _name_sources(source: Any) -> Iterable[tuple[str | None, Any]]:
+def _name_sources(source: object) -> Iterable[tuple[str | None, object]]:
     """Return every source with the name of its system, if it has one; an object with turns or messages is a trace."""
     if isinstance(source, Mapping):
         return [(None, [source])] if {"turns", "messages"} & source.keys() else source.items()
@@ -357,7 +357,9 @@ def _check_conversations(wanted: frozenset[str], builder: SessionViewBuilder) ->
         raise UnknownName(kind, min(wanted - there), there, hint="`judged sessions --per-session` lists them")
 
 
-def _add_reference(builder: SessionViewBuilder, reference: Any) -> tuple[SessionView, dict[str, Pool]]:
+def _add_reference(
+    builder: SessionViewBuilder, reference: LabelsLike | None
+) -> tuple[SessionView, dict[str, Pool]]:
     """Return the view with its reference, and what the sessions of each task found together."""
     view = builder.build()
     if reference is None:
@@ -391,9 +393,8 @@ def _finish(
             f"{labels} of the file differ from an earlier one of the same result: the first counts"
         )
     unused = 0 if index is None else index.unused
-    totals = SessionTotals.of(
-        view,
-        counts,
+    totals = replace(
+        SessionTotals.of(view, counts),
         labels=0 if index is None else len(index),
         unused_labels=unused,
         good=good,
@@ -436,7 +437,7 @@ def _raise_unlabelled(keys: Sequence[SessionKey], view: SessionView) -> None:
     raise BadInput("the sessions", faults, hint=hint)
 
 
-def _read_labels(source: Any, measures: Sequence[Measure]) -> Labels | None:  # noqa: ARG001 - all read the same
+def _read_labels(source: LabelsLike | None, measures: Sequence[Measure]) -> Labels | None:  # noqa: ARG001 - all read the same
     return None if source is None else read_labels(source)
 
 
@@ -464,3 +465,22 @@ SESSION = Family(
     pair=_pair,
 )
 """Sessions of search by agents, scored by the gains of what they found."""
+
+
+def align_of(evaluation: Evaluation) -> SessionAlignment:
+    """Return the alignment of an evaluation of sessions; raise `BadMeasure` if it has none."""
+    alignment = next(iter(evaluation.alignments.values()), None)
+    if not isinstance(alignment, SessionAlignment):
+        msg = f"{evaluation.system} is not an evaluation of sessions, or was loaded from a file"
+        raise BadMeasure(msg, hint="`judged.evaluate_sessions` makes one")
+    return alignment
+
+
+def session_keys(evaluation: Evaluation) -> tuple[SessionKey, ...]:
+    """Return what identifies each session: conversation, system and task."""
+    return align_of(evaluation).keys
+
+
+def session_totals(evaluation: Evaluation) -> SessionTotals:
+    """Return what was counted over all sessions."""
+    return align_of(evaluation).counts

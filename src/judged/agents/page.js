@@ -2,8 +2,7 @@
 
 definePage("sessions", "", async (page, subject) => {
   const data = subject.pages.sessions;
-  page.append(...sessionsHeadline(data));
-  page.append(doubts(subject) || "");
+  page.append(...headline(subject, ...sessionsAnswer(data)));
   const measures = [...new Set(data.curves.map(curve => curve.measure))];
   if (measures.length)
     page.append(
@@ -29,7 +28,8 @@ definePage("sessions", "", async (page, subject) => {
   await oneSession(page, subject, data);
 });
 
-function sessionsHeadline(data) {
+/** The title and the paragraph below it. */
+function sessionsAnswer(data) {
   const { systems } = data,
     name = data.labelled && data.means["CG@last"] ? "CG@last" : data.measures[0].name;
   const direction = data.measures.find(m => m.name === name),
@@ -44,43 +44,35 @@ function sessionsHeadline(data) {
   );
   if (!data.labelled)
     return [
-      h("h1", {}, `${total} without gains: what was found, and how often again.`),
-      h("p", { class: "lead" }, "No result has a gain, so only counts and repeats mean something."),
+      `${total} without gains: what was found, and how often again.`,
+      "No result has a gain, so only counts and repeats mean something.",
     ];
   const [top, mean] = order[0] || [systems[0], null];
   const row = data.contrasts.find(one => one.measure === name && one.system === top);
   if (systems.length === 1)
     return [
-      h("h1", {}, named(top), ` gathers a good gain of ${fixed(mean, 2)} in a session.`),
-      h("p", { class: "lead" }, `${name} over ${total}.`),
+      [named(top), ` gathers a good gain of ${fixed(mean, 2)} in a session.`],
+      `${name} over ${total}.`,
     ];
   if (!row)
     return [
-      h("h1", {}, named(top), " gathers the most good material: ", `${name} ${fixed(mean, 2)}.`),
-      h(
-        "p",
-        { class: "lead" },
-        `${total} of ${systems.length} systems. No difference was tested; name a baseline to compare them on the same tasks.`,
-      ),
+      [named(top), " gathers the most good material: ", `${name} ${fixed(mean, 2)}.`],
+      `${total} of ${systems.length} systems. No difference was tested; name a baseline to compare them on the same tasks.`,
     ];
   const sure = known(row.p_corrected) && row.p_corrected < 0.05;
   return [
-    h(
-      "h1",
-      {},
+    [
       named(top),
       ` gathers the most good material, ${signed(row.difference, 2)} over `,
       named(row.baseline),
       sure ? "." : ": too little for these tasks to tell.",
-    ),
-    h(
-      "p",
-      { class: "lead" },
+    ],
+    [
       `On ${plural(row.queries, "shared task")}: ${name} differs by `,
       h("strong", {}, signed(row.difference)),
       known(row.low) ? ` [${signed(row.low)}, ${signed(row.high)}]` : "",
       `, corrected ${sayP(row.p_corrected)}; ${row.wins} won, ${row.ties} tied, ${row.losses} lost.`,
-    ),
+    ],
   ];
 }
 

@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
-from judged.agents.analysis import (
-    Curve,
-    align_of,
-    count_by_iteration,
-    curve,
-    curve_measures,
-    find_costs,
-    session_totals,
-    use,
-)
+from judged.agents.analysis import Curve, count_by_iteration, curve, curve_measures, find_costs, use
+from judged.agents.family import align_of, session_totals
 from judged.agents.tables import Hit
 from judged.agents.timeline import SOURCES, Timeline, count_redundancy, make_timelines
 from judged.comparison.blocks import find_pareto_optimal
@@ -49,12 +41,12 @@ def make_data(entry: Entry) -> PageData:
         "systems": list(systems),
         "measures": [
             {
-                "name": str(measure),
+                "name": measure.label,
                 "better": 0 if measure.higher_is_better is None else 1 if measure.higher_is_better else -1,
             }
             for measure in evaluation.measures
         ],
-        "means": {str(m): [to_plain(system[m]) for system in systems.values()] for m in evaluation.measures},
+        "means": {m.label: [to_plain(system[m]) for system in systems.values()] for m in evaluation.measures},
         "sessions": [len(system.scores.queries) for system in systems.values()],
         "labelled": labelled,
         "good": report.good,
@@ -68,7 +60,7 @@ def make_data(entry: Entry) -> PageData:
         },
         "overlaps": [{**asdict(row), "jaccard": row.jaccard} for row in report.pairs],
         "alone": [asdict(row) for row in report.single],
-        "contrasts": [] if report.comparison is None else report.comparison.rows("differences"),
+        "contrasts": [] if report.comparison is None else report.comparison.list_rows("differences"),
         "cost": _summarise_costs(evaluation, report.good),
     }
     blocks: dict[str, Json] = {"costs": _pack_costs(evaluation, report.good)}

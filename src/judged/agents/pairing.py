@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from judged.agents.analysis import average_tasks, session_keys
+from judged.agents.analysis import average_tasks
 from judged.agents.builder import SessionKey
+from judged.agents.family import session_keys
 from judged.errors import BadSample
 from judged.problem import Note
 from judged.scoring.evaluation import Evaluation

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 
-from judged.agents.dedup.keys import normalise
 from judged.agents.tables import Hit, Search
 from judged.blocks import Table, Value
+from judged.tables.content import normalise_text
 
 NEAR = 0.7
 """The share of words that two queries have in common from which one nearly repeats the other."""
@@ -52,7 +51,7 @@ class QueryLog:
 
     def classify(self, query: str | None) -> str:
         """Return whether a query repeats an earlier one of the session (`repeated`), nearly does (`near`), or is `new`."""
-        words = frozenset(normalise(query or "").split())
+        words = frozenset(normalise_text(query or "").split())
         if not words:
             return "unknown"
         known = "repeated" if words in self._asked else "new"
@@ -191,7 +190,7 @@ def explain_redundancy(
     records: dict[str, list[RepeatRecord]] = {system: [] for system in systems}
     for record in log.records:
         records[owner[record.session]].append(record)
-    repeats: dict[str, Any] = {}
+    repeats: dict[str, tuple[tuple[str, int, int], ...]] = {}
     for system, sessions in systems.items():
         times: Counter[str] = Counter()
         spread: Counter[str] = Counter()

@@ -5,26 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import isnan
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import pyarrow as pa
 
 from judged.agents import tables
-from judged.agents.analysis import (
-    Alone,
-    Curve,
-    Overlap,
-    Stop,
-    align_of,
-    decisions,
-    session_keys,
-    session_totals,
-    upper_bound,
-)
+from judged.agents.analysis import Alone, Curve, Overlap, Stop, decisions, upper_bound
 from judged.agents.attempts import Attempts
 from judged.agents.builder import DedupDecision
 from judged.agents.corrected import Corrected
-from judged.agents.family import SessionAlignment
+from judged.agents.family import SessionAlignment, align_of, session_keys, session_totals
 from judged.agents.redundancy import Redundancy
 from judged.agents.stopping import StoppingRules
 from judged.agents.use import Use
@@ -45,6 +35,7 @@ from judged.figures import Record, draw_lines
 from judged.gates.result import GateReport, gate_blocks
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
+from judged.measures.written import describe_name, differ, list_names
 from judged.problem import Note
 from judged.result import Provenance, Result, tabulate
 from judged.scoring.evaluation import Evaluation
@@ -127,7 +118,7 @@ class SessionReport(Result):
         """Return the evaluation of each system."""
         return Evaluations(dict(self.evaluation.systems))
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Mapping[str, object]:
         """Return the verdicts of the gates, if there are any."""
         return {"gates": [gate.to_dict() for gate in self.gates]} if self.gates else {}
 
@@ -207,8 +198,8 @@ def _means_table(systems: Mapping[str, Evaluation], *, digits: int, title: str |
         (name, len(session_keys(system)), *(_to_value(system[measure]) for measure in measures))
         for name, system in systems.items()
     )
-    direction = {str(measure): measure.higher_is_better for measure in measures}
-    columns = ("system", "sessions", *map(str, measures))
+    direction = {measure.label: measure.higher_is_better for measure in measures}
+    columns = ("system", "sessions", *direction)
     return mark_best(Table(columns, rows, title=title, corner="measure"), direction, digits=digits)
 
 
@@ -224,7 +215,8 @@ def _bounds_tables(systems: Mapping[str, Evaluation]) -> Iterator[Table]:
         for name, system in partly.items()
     )
     if any(isinstance(cell, Between) for row in rows for cell in row):
-        columns = ("system", "labelled", *map(str, next(iter(systems.values())).measures))
+        labels = (measure.label for measure in next(iter(systems.values())).measures)
+        columns = ("system", "labelled", *labels)
         yield Table(columns, rows, title="Unlabelled results as gain 0, and as gain 4", corner="measure")
 
 
@@ -233,7 +225,7 @@ def _session_table(evaluation: Evaluation, display: Display, *, title: str | Non
     keys = session_keys(evaluation)
     columns: dict[str, list[Value]] = {"task": [key.task for key in keys]}
     for measure in evaluation.measures:
-        columns[str(measure)] = [_to_value(value) for value in evaluation.scores[measure].tolist()]
+        columns[measure.label] = [_to_value(value) for value in evaluation.scores[measure].tolist()]
     whole = [None, *(_to_value(evaluation[measure]) for measure in evaluation.measures)]
     ids = [key.conversation for key in keys]
     return query_table("session", ids, columns, display, foot=whole, title=title)
@@ -337,11 +329,12 @@ def _overlap_tables(pairs: Sequence[Overlap], single: Sequence[Alone]) -> Iterat
 
 def _mean_rows(systems: Mapping[str, Evaluation]) -> Iterator[dict[str, Value]]:
     for name, system in systems.items():
+        shown = differ(list_names(system.measures))
         for measure in system.measures:
             undefined = system.undefined(measure)
             yield {
                 "system": name,
-                "measure": str(measure),
+                **describe_name(measure.label, str(measure), shown=shown),
                 "value": _to_value(system[measure]),
                 "upper": _to_value(upper_bound(system, measure)),
                 "sessions": len(session_keys(system)) - undefined,
@@ -353,6 +346,7 @@ def _mean_rows(systems: Mapping[str, Evaluation]) -> Iterator[dict[str, Value]]:
 def _session_rows(systems: Mapping[str, Evaluation]) -> Iterator[dict[str, Value]]:
     partly = any(system.scores.left_out for system in systems.values())
     for name, system in systems.items():
+        shown = differ(list_names(system.measures))
         for measure in system.measures:
             scores = zip(
                 session_keys(system),
@@ -365,7 +359,7 @@ def _session_rows(systems: Mapping[str, Evaluation]) -> Iterator[dict[str, Value
                     "system": name,
                     "session": key.conversation,
                     "task": key.task,
-                    "measure": str(measure),
+                    **describe_name(measure.label, str(measure), shown=shown),
                     "value": _to_value(value),
                     **({"left_out": int(isnan(averaged) and not isnan(value))} if partly else {}),
                 }
@@ -419,7 +413,7 @@ def _note_undefined(evaluation: Evaluation) -> list[Note]:
     names: dict[int, list[str]] = {}
     for measure in evaluation.measures:
         if evaluation.undefined(measure):
-            names.setdefault(evaluation.undefined(measure), []).append(str(measure))
+            names.setdefault(evaluation.undefined(measure), []).append(measure.label)
     total = f"{len(evaluation.scores.queries):,} sessions"
     return [
         Note(

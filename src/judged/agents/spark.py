@@ -6,7 +6,7 @@ builders hold, in the order of the partitions. A session is one row, so that no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -120,7 +120,7 @@ def _add(builder: SessionViewBuilder, session: Session) -> None:
     builder.add(session)
 
 
-def _to_session(row: dict[str, Any], name: str | None) -> Session:
+def _to_session(row: Mapping[str, object], name: str | None) -> Session:
     """Return a session; where it has no task, the conversation is one."""
     given = {key: value for key, value in row.items() if value is not None}
     conversation = str(given.get("conversation"))

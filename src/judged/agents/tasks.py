@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from judged.agents.builder import SessionKey
-from judged.agents.dedup.keys import normalise
 from judged.agents.traces.context import TraceProblems
 from judged.errors import BadInput
 from judged.problem import Problem
+from judged.tables.content import normalise_text
 from judged.wording import counted
 
 SHOWN = 60
@@ -39,15 +39,15 @@ def _names_by_question(keys: Iterable[SessionKey]) -> dict[str, str]:
     written: dict[str, str] = {}
     for key in keys:
         if key.asked and key.task_from == "id":
-            ids[normalise(key.asked)].add(key.task)
+            ids[normalise_text(key.asked)].add(key.task)
         elif key.task_from == "question":
-            written.setdefault(normalise(key.task), key.task)
+            written.setdefault(normalise_text(key.task), key.task)
     return written | {question: min(names) for question, names in ids.items() if len(names) == 1}
 
 
 def _rename(key: SessionKey, names: Mapping[str, str], *, several: bool) -> SessionKey:
     if key.task_from == "question":
-        return replace(key, task=names.get(normalise(key.task), key.task))
+        return replace(key, task=names.get(normalise_text(key.task), key.task))
     if key.task_from == "position" and several:
         return replace(key, task=f"{key.system}/{key.conversation}")
     return key
@@ -74,9 +74,9 @@ def _check_questions(keys: Iterable[SessionKey], problems: TraceProblems, *, len
 def _differing(asked: Mapping[str, str]) -> list[str]:
     """Return two questions that differ, each with its system; none if all are the same or parts of each other."""
     (system, question), *others = asked.items()
-    first = normalise(question)
+    first = normalise_text(question)
     for name, text in others:
-        other = normalise(text)
+        other = normalise_text(text)
         if first not in other and other not in first:
             return [f"`{text[:SHOWN]}` in {name}" for name, text in ((system, question), (name, text))]
     return []

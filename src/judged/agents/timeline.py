@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
-from judged.agents.analysis import align_of
 from judged.agents.builder import DedupDecision, SearchRecord, SessionKey
-from judged.agents.family import SessionAlignment
+from judged.agents.family import SessionAlignment, align_of
 from judged.agents.kernels import UNLABELLED
 from judged.agents.redundancy import QueryLog
 from judged.agents.tables import Hit

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,7 +18,10 @@ from judged.checks.result import FileReport, Findings, LintReport
 from judged.checks.rows import Blocks, Intents, Tags, check_rows
 from judged.checks.sources import HoldsPreferences, Source, open_source
 from judged.errors import BadInput, JudgedError
+from judged.io.open import is_path
+from judged.io.read import read_runs
 from judged.io.sniff import Kind as Role
+from judged.io.systems import System, may_hold_several, name_systems
 from judged.problem import Place
 from judged.progress import Progress
 from judged.result import Provenance, observe_files
@@ -53,13 +56,15 @@ UNJUDGED_QUERIES = declare(
 
 def lint(
     qrels: JudgmentsLike,
-    *runs: RunLike | Sequence[str | os.PathLike[str]],
+    *runs: RunLike | System | Sequence[str | os.PathLike[str]],
     intents: bool = False,
+    join: bool = False,
     progress: Progress | None = None,
 ) -> LintReport:
     r"""Return what is wrong or notable with judgments and runs: each kind with its count and first places.
 
-    `qrels` and `runs` may be anything `judged.evaluate` accepts. Nothing is raised for what the files hold: a
+    `qrels` and `runs` may be anything `judged.evaluate` accepts; a folder or a pattern is several runs, unless `join` makes one
+    of its files. Nothing is raised for what the files hold: a
     file that cannot be read at all is a finding too. Errors are what `judged.evaluate` refuses. `intents` reads
     the second column of TREC judgments as intents, or a column `iteration`, as `judged.read_judgments` does.
     `progress` is called with the number of files that were read, and of all.
@@ -68,8 +73,8 @@ def lint(
     >>> [(finding.code, str(finding.problems[0])) for _, finding in report.findings]
     [('conflicting-grades', 'judgments:2: document `d1` of query `q1` has grade 2, and 1 at judgments:1')]
     """
-    sources = _list_sources(runs)
-    inputs = observe_files([("judgments", qrels), *(("run", run) for run in sources)])
+    sources = _list_sources(runs, join=join)
+    inputs = observe_files([("judgments", qrels), *(("run", source.source) for source in sources)])
     grades = Grades()
     judgments = _survey(qrels, "judgments", "judgments", grades, intents=intents)
     grades.close()
@@ -79,30 +84,63 @@ def lint(
             place = Place(judgments.findings.file)
             judgments.findings.add_at(EMPTY, place, "holds no judgments")
     files = [_report(judgments)]
-    for number, run in enumerate(sources, 1):
+    for number, source in enumerate(sources, 1):
         if progress is not None:
             progress(number, len(sources) + 1)
+        files += _survey_runs(source, f"run {number}" if len(sources) > 1 else "run", grades, judgments)
+    notes = dict.fromkeys(note for source in sources for note in source.notes)
+    return LintReport(tuple(files), Provenance(inputs=inputs), tuple(notes))
+
+
+def _survey_runs(
+    source: System, name: str, grades: Grades, judgments: Survey | FileReport
+) -> Iterator[FileReport]:
+    """Yield a report of each run of a source: one, unless it is a table of several systems."""
+    for label, run in _split_systems(source, name):
         inversion = Inversion(grades)
-        seen = _survey(run, "run", f"run {number}" if len(sources) > 1 else "run", inversion)
+        seen = _survey(run, "run", label, inversion)
         if isinstance(seen, Survey):
             inversion.check(seen.findings)
             other = judgments if isinstance(judgments, Survey) else None
             _check_ids(seen, other)
             if other is not None:
                 _check_queries_of_one_file(seen, other)
-        files.append(_report(seen))
-    return LintReport(tuple(files), Provenance(inputs=inputs))
+        yield _report(seen)
 
 
-def _list_sources(runs: Iterable[RunLike | Sequence[str | os.PathLike[str]]]) -> list[RunLike]:
-    """Return every run; a list of files has several."""
-    sources: list[RunLike] = []
+def _split_systems(source: System, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the systems of a table that names several, each under the file and its name; else the source itself."""
+    given = source.source
+    several: dict[str | None, Any] = {}
+    if is_path(given) and may_hold_several(given):
+        try:
+            several = {system: run for system, run in read_runs(given).items() if system is not None}
+        except (JudgedError, OSError):
+            several = {}  # what is wrong with the table is found by reading it as one
+    if len(several) < 2:
+        yield name, given
+        return
+    for system, run in source.select(several).items():
+        yield f"{source.path} ({system})", run
+
+
+def _list_sources(
+    runs: Iterable[RunLike | System | Sequence[str | os.PathLike[str]]], *, join: bool
+) -> list[System]:
+    """Return every system: of a list, a folder or a pattern there may be several."""
+    sources: list[Any] = []
     for run in runs:
-        if isinstance(run, list | tuple) and all(isinstance(file, str | os.PathLike) for file in run):
-            sources += cast("list[RunLike]", run)
-        else:
-            sources.append(cast("RunLike", run))
-    return sources
+        several = isinstance(run, list | tuple) and all(isinstance(file, str | os.PathLike) for file in run)
+        sources += cast("list[Any]", run) if several else [run]
+    return [
+        system
+        for source in sources
+        for system in (name_systems([source], join=join) if is_path(source) else [_as_system(source)])
+    ]
+
+
+def _as_system(source: Any) -> System:
+    return source if isinstance(source, System) else System(None, source)
 
 
 @dataclass

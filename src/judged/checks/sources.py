@@ -15,7 +15,7 @@ from judged.checks.batch import COLUMNS, Batch, Stretch, cut_text, make_batch
 from judged.checks.kinds import declare
 from judged.checks.result import Findings
 from judged.errors import BadInput, JudgedError
-from judged.io.open import BOM, File, is_file, is_number_text
+from judged.io.open import BOM, File, Joined, is_file, is_number_text
 from judged.io.read import read_judgments, read_run
 from judged.io.sniff import Kind as Role
 from judged.io.table import RawTable, check, is_frame, open_path, read_file, read_raw
@@ -25,6 +25,7 @@ from judged.kernels.scan.text import BLANK, COMMENT, ROW, SHORT
 from judged.problem import Place
 from judged.tables.columns import one_array, to_arrow, to_numpy, to_strings
 from judged.tables.judgments import Judgments, add_bad_weights, check_intents
+from judged.tables.mapping import map_schema, refuse_map
 from judged.tables.run import Run
 from judged.tables.schema import ITERATION, JUDGMENTS, JUDGMENTS_BY_ITERATION, RUN, Schema
 
@@ -82,21 +83,22 @@ class Source:
 
 def open_source(given: object, role: Role, *, name: str, intents: bool = False) -> Source:
     """Return the rows of a file or an object, ready to be checked; what a reader finds is in the findings."""
-    schema = RUN if role == "run" else JUDGMENTS_BY_ITERATION if intents else JUDGMENTS
+    schema = map_schema(RUN if role == "run" else JUDGMENTS_BY_ITERATION if intents else JUDGMENTS, given)
     if not is_file(given):
         rows = (is_frame(given) or _has_rows(given)) and not isinstance(given, (Judgments, Run))
         raw = read_raw(given, schema, name=name) if rows else given
         if isinstance(raw, RawTable):
             return _from_raw(raw, schema, role, name)
         return _read_strictly(given, role, name, intents=intents)
-    opened = open_path(given, schema)
+    opened = given if isinstance(given, Joined) else open_path(given, schema)
     if not isinstance(opened, tuple):
-        label = str(given) if isinstance(opened, Path) else name
+        label = str(given) if isinstance(opened, Path | Joined) else name
         return _read_strictly(given, role, label, intents=intents)
     file, written = opened
     if isinstance(given, (bytes, bytearray, memoryview)):
         file = replace(file, label=name)
     if written.name == "trec":
+        refuse_map(schema, file.label, written.title)
         return _from_text(file, role, intents=intents and role == "judgments")
     raw = read_file(file, written, schema)
     if isinstance(raw, RawTable):

@@ -23,6 +23,7 @@ from typing import Any, TypeAlias, cast
 
 import click
 
+from judged.cli.inputs import MAP, InputPath
 from judged.plugins import resolve
 
 Decorated: TypeAlias = Callable[..., None]
@@ -151,6 +152,28 @@ class DependentOption(click.Option):
             raise click.UsageError(msg)
 
 
+def make_map_option() -> DependentOption:
+    """Return the option that names columns, which every command has that reads tables."""
+    return DependentOption(
+        ["--map"],
+        metavar="FIELD=COLUMN,…",
+        help="Columns by field, where their names are not known: `query=frage,grade=note`; `run:score=wert` is for runs"
+        " only. May be repeated.",
+        section="Columns",
+        multiple=True,
+        expose_value=False,
+        is_eager=True,  # before the paths that carry it to their readers
+        callback=_keep_map,
+    )
+
+
+def _keep_map(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> None:  # noqa: ARG001
+    if texts:
+        from judged.tables.mapping import ColumnMap
+
+        ctx.meta[MAP] = ColumnMap.parse(texts)
+
+
 def list_needs(needs: Needs) -> list[tuple[str, ...]]:
     """Return the groups of what an option needs, of each of which one will do."""
     groups = [needs] if isinstance(needs, tuple) else [(needs,)] if isinstance(needs, str) else needs
@@ -194,6 +217,16 @@ class Command(click.Command):
     def __init__(self, *args: Any, subcommands: Mapping[str, str] | None = None, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self.subcommands = subcommands or {}
+        if any(isinstance(param.type, InputPath) and param.type.table for param in self.params):
+            self.params.append(make_map_option())
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, then say which named columns no file was read with."""
+        result = super().invoke(ctx)
+        unused = ctx.meta[MAP].unused if MAP in ctx.meta else []
+        if unused:
+            click.echo(f"note: `--map {','.join(unused)}` had no effect: no such table was read", err=True)
+        return result
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any

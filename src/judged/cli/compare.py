@@ -11,30 +11,35 @@ import click
 
 from judged.cli.command import ALL_TABLES, Command, option, options
 from judged.cli.comparing import ComparisonOptions, DifferenceOptions
-from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
+from judged.cli.inputs import Input, InputPath, check_standard_input, find_baselines, named_runs
 from judged.cli.options import (
     COMPARISON,
     EVERY_PAIR,
-    INPUT_FILE,
     INPUTS,
     TABLE,
     ProfileChoice,
     QueryOptions,
+    attributes_option,
     baseline_option,
+    cluster_option,
+    join_option,
     measure_option,
     output_options,
     picture_option,
     profile_options,
     query_options,
+    read_clusters,
     threads_option,
 )
 from judged.cli.output import OUTPUT, OutputOptions, emit
+from judged.cli.scores import WITHOUT, ScoreFileOptions, name_score_files, require_runs
 from judged.errors import BadInput, UnknownName
 from judged.problem import Note, Problem
 from judged.store.files import write_file
 
 if TYPE_CHECKING:
     from judged.blocks import Figure
+    from judged.comparison.systems import Sources
     from judged.profiles.profile import Profile
     from judged.scoring.evaluations import Evaluations
 
@@ -58,28 +63,32 @@ Examples:
   judged compare qrels.txt old.run new.run -m AP --baseline old --per-query --format csv
   judged compare qrels.txt old.run new.run -m AP --baseline old --slice types.csv
   judged compare qrels.txt *.run -m "RR DR@20" --timings times.csv
+  judged compare --scores old.csv new.csv -m faithfulness --higher faithfulness
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions:
+class CompareOptions(ScoreFileOptions):
     """Options of what is compared, computed and drawn."""
 
     measures: tuple[str, ...] = measure_option(f" [default: {' '.join(DEFAULT_MEASURES)}]")
     baselines: tuple[str, ...] = baseline_option(EVERY_PAIR)
-    slices: Path | None = option(
+    slices: str | None = option(
         "--slice FILE",
         "Attributes of queries (CSV, TSV, JSONL): also compare by slice, and test whether differences depend on it.",
         section=INPUTS,
-        type=INPUT_FILE,
+        type=InputPath(),
     )
-    timings: Path | None = option(
+    cluster: str | None = cluster_option(section=COMPARISON)
+    attributes: Path | None = attributes_option(section=INPUTS)
+    timings: str | None = option(
         "--timings FILE",
         "Raw times, a table of any format with columns `system` and `seconds` or `milliseconds`: adds latency.",
         needs=(*ALL_TABLES, "--picture"),
-        type=INPUT_FILE,
+        type=InputPath(),
     )
-    threads: int | None = threads_option()
+    join: bool = join_option(section=INPUTS, excludes=WITHOUT)
+    threads: int | None = threads_option(excludes=WITHOUT)
     also: tuple[str, ...] = option(
         "--also",
         "Also run an extra test of all systems; may be repeated.",
@@ -104,8 +113,8 @@ class CompareOptions:
 
 
 @click.command("compare", cls=Command, epilog=EXAMPLES)
-@click.argument("qrels", type=InputPath())
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=InputPath(named=True))
+@click.argument("qrels", type=InputPath(named=True))
+@click.argument("runs", metavar="RUN...", nargs=-1, type=InputPath(named=True))
 @options("options", CompareOptions)
 @options("comparison", ComparisonOptions, COMPARISON)
 @options("differences", DifferenceOptions, TABLE)
@@ -127,34 +136,53 @@ def command(
 
     The answer comes first: the best run in the first measure, and which runs these queries separate from it. Then a
     leaderboard with the letters of the runs that each is significantly better than, and for each measure the
-    differences with intervals and corrected p-values. Notes go to standard error.
+    differences with intervals and corrected p-values. Notes go to standard error. With --scores, all files are
+    scores of every query that any tool computed.
     """
     from judged.comparison.api import compare
     from judged.comparison.slices import read_attributes
     from judged.io.read import read_timings
+    from judged.io.systems import may_hold_several
     from judged.report.draw import check_picture_path, draw
 
     display, settings = queries.to_display(differences.to_display()), comparison.to_settings()
     output.check()
-    named = named_runs(runs)
-    check_standard_input([qrels, *(run.path for run in named)])
-    _check_names([run.name for run in named], options.baselines)
+    named: list[Input] = []
+    baselines = options.baselines
+    if not options.scores:
+        require_runs(runs)
+        named = named_runs(runs, join=options.join)
+        check_standard_input([qrels, *(run.path for run in named)])
+        baselines = find_baselines(options.baselines, named)
+        if not any(may_hold_several(run.system.source) for run in named):
+            _check_names([run.name for run in named], baselines)
     for path in filter(None, (options.picture, options.diagram)):
         check_picture_path(path)
-    attributes = read_attributes(options.slices) if options.slices else None
+    attributes = read_attributes(options.slices, clusters=options.cluster) if options.slices else None
+    clusters = read_clusters(options.cluster, options.attributes)
     samples = read_timings(options.timings) if options.timings else None
-    report = any(path.suffix.lower() == ".html" for path in output.paths)
-    evaluations = evaluate_runs(
-        qrels, named, options, profile.to_profile(), quiet=output.quiet, keep_inputs=report
-    )
+    reading = options.to_reading(profile) if options.scores else None
+    sources: Sources
+    if reading is not None:
+        sources = name_score_files([qrels, *runs])
+    else:
+        report = any(".html" in path.suffixes[-2:] for path in output.paths)
+        runs_by_name = evaluate_runs(
+            qrels, named, options, profile.to_profile(), quiet=output.quiet, keep_inputs=report
+        )
+        _check_names(list(runs_by_name), baselines)
+        sources = list(runs_by_name.values())
     compared = compare(
-        list(evaluations.values()),
-        baseline=options.baselines,
+        sources,
+        measures=(options.measures or None) if reading else None,
+        baseline=baselines,
         slices=attributes,
+        clusters=clusters,
         timings=samples,
         also=options.also,
         rope=options.rope,
         **settings.to_dict(),
+        **(reading.to_dict() if reading else {}),
     )
     figures: list[tuple[Path, Figure]] = []
     if options.picture:
@@ -168,7 +196,7 @@ def command(
 
 
 def _check_names(names: list[str], baselines: Sequence[str]) -> None:
-    """Raise an error for a single run, and for a baseline that is none of the runs, before anything is read."""
+    """Raise an error for a single run, and for a baseline that is not one of the runs."""
     for name in baselines:
         if name not in names:
             raise UnknownName("run", name, names)
@@ -192,7 +220,7 @@ def evaluate_runs(
 
     return evaluate_many(
         qrels,
-        {run.name: run.path for run in runs},
+        [run.system for run in runs],
         options.measures or profile.default_measures or DEFAULT_MEASURES,
         protocol=profile,
         threads=options.threads,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from judged.cli.inputs import STANDARD_INPUT, split_name
+from judged.cli.inputs import STANDARD_INPUT, is_bare, split_name
 from judged.errors import BadProtocol, JudgedError
 from judged.io.settings import check_names, convert_settings, read_yaml
 from judged.profiles.profile import PROFILES, Profile
@@ -135,6 +135,16 @@ class Gate(Struct, frozen=True):
     seed: int = 0
     baseline_run: str | None = None
     allow_other_protocol: bool = False
+    cluster: str | None = None
+    attributes: str | None = None
+    scores: str = ""
+    """Scores that a tool computed, in place of judgments and a run."""
+    higher: tuple[str, ...] | str = ()
+    lower: tuple[str, ...] | str = ()
+    missing: Literal["skip", "zero"] = "skip"
+    scores_format: str | None = None
+    join: bool = False
+    """Whether the files of a folder or a pattern are parts of one run."""
     protocol: Conventions = Conventions()
 
     def profile(self) -> Profile:
@@ -157,7 +167,7 @@ def read_gates(path: Path) -> GateFile:
     """Read a file of gates; raise BadProtocol for the first key or value that is wrong, with its place."""
     content = read_yaml(path)
     check_names(content, GateFile, path)
-    hint = "each gate has `qrels`, `run` and `baseline`"
+    hint = "each gate has `qrels`, `run` and `baseline`, or `scores` and `baseline`"
     if not isinstance(content, dict) or not isinstance(content.get("gates"), list) or not content["gates"]:
         msg = f"{path}: `gates` is not there, expected a list of one gate or more"
         raise BadProtocol(msg, hint=hint)
@@ -166,12 +176,29 @@ def read_gates(path: Path) -> GateFile:
         msg = f"{path}: `defaults` is {type(defaults).__name__}, expected settings of gates"
         raise BadProtocol(msg, hint=hint)
     check_names(defaults, Gate, path, "defaults.")
-    gates = [{**defaults, **entry} if isinstance(entry, dict) else entry for entry in content["gates"]]
+    gates = [
+        _complete(entry, defaults, f"gates[{number}]", path) if isinstance(entry, dict) else entry
+        for number, entry in enumerate(content["gates"])
+    ]
     file = convert_settings({**content, "gates": gates}, GateFile, path, hint=hint)
     for number, gate in enumerate(file.gates):
         _check_gate(gate, f"gates[{number}]", path)
     _check_names(file.gates, path)
     return msgspec.structs.replace(file, gates=tuple(_resolve(gate, path.parent) for gate in file.gates))
+
+
+def _complete(
+    entry: dict[str, object], defaults: dict[str, object], place: str, path: Path
+) -> dict[str, object]:
+    """Return the settings of a gate with the defaults; a gate of scores has no run, and all measures unless it names some."""
+    if "scores" not in entry:
+        return {**defaults, **entry}
+    others = [f"`{name}`" for name in ("qrels", "run", "protocol") if name in entry]
+    if others:
+        msg = f"{path}: `{place}` has `scores` and {' and '.join(others)}, expected one or the other"
+        raise BadProtocol(msg)
+    shared = {name: value for name, value in defaults.items() if name != "protocol"}
+    return {"measures": (), **shared, **entry, "qrels": "", "run": ""}
 
 
 def _check_gate(gate: Gate, place: str, path: Path) -> None:
@@ -198,8 +225,12 @@ def _resolve(gate: Gate, folder: Path) -> Gate:
             return text
         return str(folder / path) if name is None else f"{name}={folder / path}"
 
-    files = {"qrels": gate.qrels, "run": gate.run, "baseline": gate.baseline}
-    return msgspec.structs.replace(gate, **{name: resolve(text) for name, text in files.items()})
+    files = {"qrels": gate.qrels, "run": gate.run, "baseline": gate.baseline, "scores": gate.scores}
+    if gate.attributes is not None:
+        files["attributes"] = gate.attributes
+    if is_bare(gate.baseline) and not (folder / gate.baseline).exists():
+        del files["baseline"]  # the name of a system
+    return msgspec.structs.replace(gate, **{name: resolve(text) for name, text in files.items() if text})
 
 
 def _check_names(gates: Sequence[Gate], path: Path) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 import click
 
 from judged.cli.command import Command, option, options
+from judged.cli.inputs import InputPath
 from judged.cli.options import intents_option
 from judged.cli.output import force_option, print_line
 from judged.cli.progress import Progress
@@ -15,6 +16,8 @@ from judged.errors import JudgedError
 from judged.store.files import standard_input
 
 FORMATS = ("trec", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "beir")
+READABLE = (*FORMATS, "svmlight")
+"""The formats that can be read."""
 
 
 EXAMPLES = """\b
@@ -37,7 +40,7 @@ class ConvertOptions:
     """Options for reading the source and writing the destination."""
 
     kind: str | None = option("--kind [run|judgments]", "Kind of the input, if it cannot be detected.")
-    read_as: str | None = option("--from", "Format of SOURCE.", type=click.Choice(FORMATS))
+    read_as: str | None = option("--from", "Format of SOURCE.", type=click.Choice(READABLE))
     write_as: str | None = write_as_option()
     tag: str | None = tag_option()
     intents: bool = intents_option()
@@ -45,7 +48,7 @@ class ConvertOptions:
 
 
 @click.command("convert", cls=Command, epilog=EXAMPLES)
-@click.argument("source", metavar="SOURCE")
+@click.argument("source", metavar="SOURCE", type=InputPath())
 @click.argument("destination", metavar="DESTINATION")
 @options("options", ConvertOptions)
 def command(*, source: str, destination: str, options: ConvertOptions) -> None:
@@ -56,16 +59,20 @@ def command(*, source: str, destination: str, options: ConvertOptions) -> None:
     """
     from judged.io.read import read_judgments, read_run
     from judged.io.write import write_judgments, write_run
+    from judged.tables.mapping import MappedPath
 
     content, name = (standard_input().read(), "stdin") if source == "-" else (source, None)
     with Progress("Converting"):
-        read, written = {"format": options.read_as, "name": name}, {"format": options.write_as}
+        columns, read_as = source.columns if isinstance(source, MappedPath) else None, options.read_as
+        written = {"format": options.write_as}
         if (options.kind or _kind(content, source, options.read_as)) == "judgments":
-            judgments = read_judgments(content, **read, intents=options.intents)
+            judgments = read_judgments(
+                content, format=read_as, name=name, intents=options.intents, map=columns
+            )
             write_judgments(judgments, destination, **written, force=options.force)
             done, notes = f"{judgments.to_arrow().num_rows:,} judgments", judgments.notes
         else:
-            run = read_run(content, **read)
+            run = read_run(content, format=read_as, name=name, map=columns)
             write_run(run, destination, **written, tag=options.tag, force=options.force)
             done, notes = f"the run `{run.name}`", run.notes
     _report(done, destination, notes)

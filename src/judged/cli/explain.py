@@ -10,9 +10,10 @@ import click
 
 from judged.blocks import Display
 from judged.cli.command import Command, option, options
-from judged.cli.inputs import InputPath, check_standard_input, named_runs
+from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input, one_run
 from judged.cli.options import (
     ProfileChoice,
+    join_option,
     output_options,
     profile_options,
     queries_option,
@@ -60,6 +61,7 @@ class ExplainOptions:
         show_default="3, and 2 for a file",
     )
     texts: str | None = queries_option()
+    join: bool = join_option()
 
 
 @click.command("explain", cls=Command, epilog=EXAMPLES)
@@ -74,20 +76,23 @@ def command(
     """Show where a number of RUN, judged by QRELS, comes from.
 
     Choose what to explain with one of --query, --against and --published: the value of one query, the difference
-    from other conventions or another tool's output, or a number that someone published.
+    from other conventions or another tool's output, or a number that someone published. RUN is one run: NAME=FILE chooses it
+    in a table with a column `system`, and NAME=PATTERN joins the files of a folder or a pattern.
     """
     output.check()
     _check_question(options)
-    (named,) = named_runs((run,))
+    named = one_run(run, join=options.join)
     check_standard_input([qrels, named.path])
-    shared: dict[str, Any] = {"protocol": profile.to_profile(), "name": named.name}
+    # a name that was not given chooses no system of a table, and follows from the file
+    name = named.name if named.system.named or named.path == STANDARD_INPUT else None
+    shared: dict[str, Any] = {"protocol": profile.to_profile(), "name": name}
     with Progress("Explaining", enabled=not output.quiet) as progress:
-        result = _explain((qrels, named.path, options.measure), options, shared, progress)
+        result = _explain((qrels, named.system.source, options.measure), options, shared, progress)
     emit(result, output, display=Display(texts=read_query_texts(options.texts)))
 
 
 def _explain(
-    inputs: tuple[str, str, str], options: ExplainOptions, shared: dict[str, Any], progress: Progress
+    inputs: tuple[str, Any, str], options: ExplainOptions, shared: dict[str, Any], progress: Progress
 ) -> Result:
     """Return the explanation that was asked for."""
     against, published = options.against, options.published

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from glob import glob
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal, cast
@@ -16,16 +17,32 @@ import click
 from click.core import ParameterSource
 
 from judged.cli.command import Command, Declared, flag, option, options
-from judged.cli.inputs import InputPath, check_standard_input, named_runs, refuse_inputs, split_name
+from judged.cli.inputs import (
+    NOTHING_TO_JOIN,
+    STANDARD_INPUT,
+    Input,
+    InputPath,
+    check_standard_input,
+    find_baselines,
+    named_runs,
+    one_run,
+    refuse_inputs,
+    split_name,
+    split_tables,
+)
 from judged.cli.options import (
     INPUT_FILE,
     INPUTS,
     ProfileChoice,
     alpha_option,
+    attributes_option,
+    cluster_option,
+    join_option,
     measure_option,
     output_options,
     profile_options,
     queries_option,
+    read_clusters,
     read_query_texts,
     seed_option,
 )
@@ -40,12 +57,15 @@ from judged.cli.output import (
     separate_notes,
     to_screen,
 )
-from judged.errors import BadProtocol, JudgedError
+from judged.cli.scores import ScoreFileOptions
+from judged.errors import BadProtocol, JudgedError, UnknownName
+from judged.result import pack
 from judged.store.files import write_file
 
 if TYPE_CHECKING:
     from judged.blocks import Display
     from judged.cli.configuration import Gate
+    from judged.comparison.clusters import ClusterChoice
     from judged.gates.result import Gated, GateReport, GateSummary
     from judged.profiles.profile import Profile
 
@@ -73,6 +93,7 @@ Examples:
   judged gate qrels.txt new.run --baseline old.run
   judged gate qrels.txt new.run --baseline scores.parquet --min-delta -2% -m "nDCG@10 AP"
   judged gate qrels.txt new.run --baseline old.run -o gate.xml -o gate.json --inconclusive pass
+  judged gate --scores new.csv --baseline old.csv -m faithfulness --higher faithfulness --min-delta -0.02
   judged gate --config gates.yaml --format markdown >> "$GITHUB_STEP_SUMMARY"
 """
 
@@ -111,15 +132,15 @@ inconclusive_option = partial(
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateOptions:
+class GateOptions(ScoreFileOptions):
     """With what a run is compared, how strictly, and what else the gate writes."""
 
     baseline: str | None = option(
         "--baseline FILE",
         "The run to compare with, or its scores as `judged score --per-query -o scores.parquet` writes them"
-        " (also .csv, .tsv, .jsonl, .json).",
+        " (also .csv, .tsv, .jsonl, .json); or the name of one of the systems in RUN.",
         section=INPUTS,
-        type=InputPath(named=True),
+        type=InputPath(named=True, or_name=True),
     )
     baseline_run: str | None = option(
         "--baseline-run NAME", "The run to compare with, if FILE holds scores of several."
@@ -132,6 +153,7 @@ class GateOptions:
         "A YAML file of gates, in place of QRELS, RUN and the options of single gates.",
         type=INPUT_FILE,
     )
+    join: bool = join_option(section=INPUTS)
     texts: str | None = queries_option()
     measures: tuple[str, ...] = measure_option(
         f"All must pass.  [default: {' '.join(DEFAULT_MEASURES)}]", section=VERDICT
@@ -142,6 +164,8 @@ class GateOptions:
         "--test [t|randomisation]", "Student's paired t-test, or sign-flip randomisation.", default="t"
     )
     seed: int = seed_option(needs="--test randomisation")
+    cluster: str | None = cluster_option()
+    attributes: Path | None = attributes_option(section=INPUTS)
     inconclusive: int | None = inconclusive_option()
     history: Path | None = option(
         "--history FILE",
@@ -152,7 +176,7 @@ class GateOptions:
 
 
 @click.command("gate", cls=Command, epilog=EXAMPLES)
-@click.argument("qrels", type=InputPath(), required=False)
+@click.argument("qrels", type=InputPath(named=True), required=False)
 @click.argument("run", type=InputPath(named=True), required=False)
 @options("options", GateOptions)
 @output_options(FORMATS, note=" (.xml is JUnit)")
@@ -167,9 +191,12 @@ def command(
 ) -> None:
     """Compare RUN with a baseline on the judgments in QRELS, and exit with 0 only if it is shown to be no worse.
 
+    A folder, a pattern or a table with a column `system` is a gate for each of its systems but the baseline.
+
     The verdict is `pass` if the difference is shown to lie above --min-delta, `fail` if it is shown to lie below,
     and otherwise `inconclusive`, each by a one-sided paired test. A benchmark of `judged index` in place of QRELS, with
-    another one as --baseline and no RUN, is gated setting by setting: recall and latency. Exit codes: 0 pass, 1 fail, 2 an error,
+    another one as --baseline and no RUN, is gated setting by setting: recall and latency. With --scores, the only file is the
+    scores of every query that any tool computed, and so is the baseline. Exit codes: 0 pass, 1 fail, 2 an error,
     3 inconclusive unless --inconclusive says otherwise.
     """
     from judged.blocks import Display
@@ -181,6 +208,8 @@ def command(
     code_of_file: int | None = None
     if options.config is not None:
         gates, code_of_file = _run_file(options.config, output)
+    elif options.scores:
+        gates = [_run_scores(qrels, run, options, profile)]
     else:
         gates = _run_one(qrels, run, options, profile)
     if options.history is not None:
@@ -191,7 +220,7 @@ def command(
     render = _make_renderer(summary, passes=inconclusive == 0, seconds=perf_counter() - started)
     display = Display(digits=output.digits, texts=read_query_texts(options.texts))
     for path, kind in formats.items():
-        write_file(path, render(kind, display))
+        write_file(path, pack(path, render(kind, display)))
     _print_result(summary.gates, render(output.format, to_screen(display)), output, display.texts)
     if summary.exit_code:
         raise click.exceptions.Exit(summary.exit_code)
@@ -203,28 +232,67 @@ def _run_file(config: Path, output: OutputOptions) -> tuple[list[Gated], int | N
 
     _check_config_alone(click.get_current_context())
     file = read_gates(config)
-    named = [path for gate in file.gates for path in (gate.qrels, gate.run, gate.baseline)]
+    named = [
+        path for gate in file.gates for path in (gate.qrels, gate.run, gate.scores, gate.baseline) if path
+    ]
     refuse_inputs(output.paths, named)
-    return [_try_gate(gate) for gate in file.gates], _read_code(file.inconclusive, config)
+    outcomes = [outcome for gate in file.gates for outcome in _try_gates(gate)]
+    return outcomes, _read_code(file.inconclusive, config)
 
 
 def _run_one(qrels: str | None, run: str | None, options: GateOptions, profile: ProfileChoice) -> list[Gated]:
     """Return the outcome of the gate on the command line, or those of a saved result that can be gated by itself."""
-    from judged.cli.configuration import Gate
-
     if run is None and qrels is not None and options.baseline is not None and (saved := _find_saved(qrels)):
         return _gate_saved(saved, options.baseline, options.alpha)
-    gate = Gate(
-        *_check_inputs(qrels, run, options.baseline),
-        measures=options.measures or DEFAULT_MEASURES,
+    judgments, system, baseline = _check_inputs(qrels, run, options.baseline)
+    gate = _make_gate(options, judgments, system, baseline, options.measures or DEFAULT_MEASURES)
+    chosen = profile.to_profile()
+    return [_run_gate(each, chosen) for each in _list_gates(gate)]
+
+
+def _run_scores(
+    scores: str | None, run: str | None, options: GateOptions, profile: ProfileChoice
+) -> GateReport:
+    """Return the outcome of the gate of a file of scores against another one."""
+    import msgspec
+
+    if scores is None or options.baseline is None or run is not None:
+        given = "two files" if run is not None else "no file" if scores is None else "no `--baseline`"
+        msg = f"`--scores` takes one file, and `--baseline FILE` to compare it with: {given} given"
+        raise click.UsageError(msg)
+    check_standard_input([named.path for text in (scores, options.baseline) for named in named_runs((text,))])
+    reading = options.to_reading(profile)
+    return _gate_scores(
+        msgspec.structs.replace(
+            _make_gate(options, "", "", options.baseline, options.measures),
+            scores=scores,
+            higher=reading.higher,
+            lower=reading.lower,
+            missing=reading.missing,
+            scores_format=reading.format,
+        )
+    )
+
+
+def _make_gate(options: GateOptions, qrels: str, run: str, baseline: str, measures: tuple[str, ...]) -> Gate:
+    """Return the gate that the options describe."""
+    from judged.cli.configuration import Gate
+
+    return Gate(
+        qrels,
+        run,
+        baseline,
+        measures=measures,
         min_delta=options.min_delta,
         alpha=options.alpha,
         test=options.test,
         seed=options.seed,
         baseline_run=options.baseline_run,
         allow_other_protocol=options.allow_other_protocol,
+        cluster=options.cluster,
+        attributes=None if options.attributes is None else str(options.attributes),
+        join=options.join,
     )
-    return [_run_gate(gate, profile.to_profile())]
 
 
 def _find_saved(path: str) -> Path | None:
@@ -233,7 +301,11 @@ def _find_saved(path: str) -> Path | None:
 
     given = Path(path)
     files = sorted(given.glob("*.json")) if given.is_dir() else [given]
-    return next((file for file in files if find_kind(file)), None)
+    saved = [file for file in files if find_kind(file)]
+    if len(saved) > 1:
+        msg = f"{path} holds {len(saved)} saved results ({', '.join(file.name for file in saved[:5])}), expected one"
+        raise click.UsageError(msg)
+    return saved[0] if saved else None
 
 
 def _gate_saved(new: Path, baseline: str, alpha: float) -> list[Gated]:
@@ -255,7 +327,7 @@ def _check_inputs(qrels: str | None, run: str | None, baseline: str | None) -> t
     if qrels is None or run is None or baseline is None:
         msg = f"{' and '.join(missing)} not given; `--config FILE` takes gates from a file instead"
         raise click.UsageError(msg)
-    check_standard_input([qrels, *(named.path for text in (run, baseline) for named in named_runs((text,)))])
+    check_standard_input([qrels, *(split_name(text)[1] for text in (run, baseline))])
     return qrels, run, baseline
 
 
@@ -333,18 +405,65 @@ def _print_result(
         print_notes(others, output.paths, verbose=output.verbose)
 
 
-def _run_gate(gate: Gate, profile: Profile | None = None) -> GateReport:
+@dataclass(frozen=True)
+class _Gate:
+    """The gate of one system: its settings, the system and the baseline."""
+
+    settings: Gate
+    name: str | None
+    run: Input
+    baseline: Input
+    baseline_name: str | None
+    """The name that the user gave to the baseline, or that it has among the runs."""
+
+
+def _list_gates(gate: Gate) -> list[_Gate]:
+    """Return a gate for each system of a run, which may be a folder, a pattern or a table, but the baseline."""
+    from judged.io.systems import is_collection
+
+    joined = {text: gate.join and is_collection(split_name(text)[1]) for text in (gate.run, gate.baseline)}
+    if gate.join and not any(joined.values()):
+        raise click.UsageError(NOTHING_TO_JOIN)
+    runs = list(split_tables(named_runs((gate.run,), join=joined[gate.run])))
+    name, path = split_name(gate.baseline)
+    (found,) = find_baselines([path], runs) if len(runs) > 1 else (path,)
+    among = next((run for run in runs if run.name == found), None) if len(runs) > 1 else None
+    if among is None:
+        place = Path(path)
+        if path != STANDARD_INPUT and ":" not in path and not place.exists() and not glob(path):  # noqa: PTH207
+            raise missing_baseline(path, runs)
+        baseline = one_run(gate.baseline, join=joined[gate.baseline])
+        return [_Gate(gate, _name_gate(gate, run, runs), run, baseline, name) for run in runs]
+    others = [run for run in runs if run is not among]
+    return [_Gate(gate, _name_gate(gate, run, others), run, among, name or among.name) for run in others]
+
+
+def _name_gate(gate: Gate, run: Input, runs: Sequence[Input]) -> str | None:
+    """Return the name of a gate, with that of its system where there are several."""
+    return gate.name if gate.name is None or len(runs) == 1 else f"{gate.name}: {run.name}"
+
+
+def missing_baseline(path: str, runs: Sequence[Input]) -> JudgedError:
+    """Return the error that a baseline is neither a file nor one of several runs."""
+    if len(runs) > 1:
+        return UnknownName("file or system for the baseline", path, [run.name for run in runs])
+    from judged.io.open import missing_file
+
+    return missing_file(Path(path))
+
+
+def _run_gate(each: _Gate, profile: Profile | None = None) -> GateReport:
     """Return the outcome of one gate."""
     from judged.gates.api import gate as compare_with_baseline
     from judged.measures.parse import split_measures
 
-    (run,), (baseline,) = named_runs((gate.run,)), named_runs((gate.baseline,))
+    gate, run, baseline = each.settings, each.run, each.baseline
     measures = [gate.measures] if isinstance(gate.measures, str) else gate.measures
     return compare_with_baseline(
         gate.qrels,
-        run.path,
+        run.system.source,
         [name for text in measures for name in split_measures(text)],
-        baseline=baseline.path,
+        baseline=baseline.system.source,
         min_delta=gate.min_delta,
         alpha=gate.alpha,
         test=gate.test,
@@ -352,20 +471,62 @@ def _run_gate(gate: Gate, profile: Profile | None = None) -> GateReport:
         protocol=profile or gate.profile(),
         baseline_run=gate.baseline_run,
         allow_other_protocol=gate.allow_other_protocol,
-        name=gate.name,
+        clusters=_read_gate_clusters(gate),
+        name=each.name,
         run_name=run.name,
-        baseline_name=split_name(gate.baseline)[0],
+        baseline_name=each.baseline_name,
     )
 
 
-def _try_gate(gate: Gate) -> Gated:
-    """Return the outcome of one gate of several; an error does not stop the others."""
+def _gate_scores(gate: Gate) -> GateReport:
+    """Return the outcome of the gate of a file of scores."""
+    from judged.gates.api import gate as compare_with_baseline
+
+    (scores,), (baseline,) = named_runs((gate.scores,)), named_runs((gate.baseline,))
+    return compare_with_baseline(
+        scores.path,
+        measures=gate.measures or None,
+        baseline=baseline.path,
+        min_delta=gate.min_delta,
+        alpha=gate.alpha,
+        test=gate.test,
+        seed=gate.seed,
+        baseline_run=gate.baseline_run,
+        allow_other_protocol=gate.allow_other_protocol,
+        clusters=_read_gate_clusters(gate),
+        name=gate.name,
+        run_name=split_name(gate.scores)[0],
+        baseline_name=split_name(gate.baseline)[0],
+        higher=gate.higher,
+        lower=gate.lower,
+        missing=gate.missing,
+        format=gate.scores_format,
+    )
+
+
+def _read_gate_clusters(gate: Gate) -> ClusterChoice:
+    """Return the clusters of a gate: a column of its scores, or an attribute of the queries in a file."""
+    return read_clusters(gate.cluster, None if gate.attributes is None else Path(gate.attributes))
+
+
+def _try_gates(gate: Gate) -> list[Gated]:
+    """Return the outcomes of one entry of a file, a gate for each system; an error does not stop the others."""
     from judged.gates.result import RefusedGate
 
     try:
-        return _run_gate(gate)
+        if gate.scores:
+            return [_gate_scores(gate)]
+        gates = _list_gates(gate)
     except JudgedError as error:
-        return RefusedGate(gate.name or gate.run, str(error))
+        return [RefusedGate(gate.name or gate.run or gate.scores, str(error))]
+    outcomes: list[Gated] = []
+    for each in gates:
+        try:
+            outcomes.append(_run_gate(each))
+        except JudgedError as error:
+            name = each.name or (gate.run if len(gates) == 1 else f"{gate.run}: {each.run.name}")
+            outcomes.append(RefusedGate(name, str(error)))
+    return outcomes
 
 
 def _record(gate: Gated, history: Path) -> Gated:

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from judged.errors import BadInput
 from judged.problem import Problem
 
+if TYPE_CHECKING:
+    from judged.io.systems import System
+
 STANDARD_INPUT = "-"
 INPUTS = "judged.inputs"
 """The key under which the context of a command has the files that were given, by argument."""
+MAP = "judged.map"
+"""The key under which the context of a command has the columns that the user names."""
+NOTHING_TO_JOIN = "`--join` has no effect without a folder, a pattern, or several files of one folder"
 COMPRESSED = {".gz", ".zst", ".zstd"}
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A run on the command line: its name and its path."""
+    """A system on the command line: its name and its path."""
 
     name: str
     path: str
+    system: System
+    """What is read of it."""
 
     @property
     def label(self) -> str:
@@ -37,20 +45,27 @@ class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest c
 
     name = "path"
 
-    def __init__(self, *, named: bool = False) -> None:
-        self.named = named
+    def __init__(self, *, named: bool = False, or_name: bool = False, table: bool = True) -> None:
+        self.named, self.or_name = named, or_name
+        self.table = table
+        """Whether it is read as a table, whose columns `--map` may name."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the argument, after checking that the file exists: of several runs, a missing one is found at once."""
         text = str(value)
         path = split_name(text)[1] if self.named else STANDARD_INPUT
         pattern = self.named and bool(glob(path))  # noqa: PTH207 - it may be absolute or relative
-        if path != STANDARD_INPUT and ":" not in path and not Path(path).exists() and not pattern:
+        there = path == STANDARD_INPUT or ":" in path or Path(path).exists() or pattern
+        if not there and not (self.or_name and is_bare(path)):
             from judged.io.open import missing_file
 
             raise missing_file(Path(path))
         if ctx is not None and param is not None and param.name is not None:
             ctx.meta.setdefault(INPUTS, {}).setdefault(param.name, []).append(text)
+        if self.table and ctx is not None and ctx.meta.get(MAP) is not None:
+            from judged.tables.mapping import MappedPath
+
+            return MappedPath(text, ctx.meta[MAP])
         return text
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
@@ -58,21 +73,41 @@ class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest c
         return click.Path().shell_complete(ctx, param, incomplete)
 
 
+def is_bare(path: str) -> bool:
+    """Return whether a text can be the name of a system: it has neither a folder nor an extension."""
+    return Path(path).name == path and not Path(path).suffix
+
+
 def split_name(text: str) -> tuple[str | None, str]:
     """Split `NAME=PATH`; an existing file of that name is not split."""
     name, equals, path = text.partition("=")
     if not equals or not name or Path(text).exists():
         return None, text
+    if type(text) is not str:
+        from judged.tables.mapping import keep_map
+
+        path = keep_map(path, text)
     return name, path
 
 
-def named_runs(arguments: tuple[str, ...]) -> list[Input]:
-    """Return every run with its name; two runs of the same name are an error."""
-    from judged.io.open import name_sources
+def named_runs(arguments: tuple[str, ...], *, join: bool = False) -> list[Input]:
+    """Return every system of some runs, folders and patterns with its name; two of the same name are an error.
 
-    given = list(map(split_name, arguments))
-    names = {path: name for name, path in name_sources(path for name, path in given if name is None)}
-    runs = [Input(name or names[path] or stem(path), path) for name, path in given]
+    With `join`, each argument is one system, whose files are parts of one run; so is one with a name, `NAME=PATTERN`.
+    """
+    from judged.io.open import Joined
+    from judged.io.systems import name_systems
+
+    given: list[object] = []
+    for text in arguments:
+        name, path = split_name(text)
+        given += [path] if name is None else name_systems({name: path})
+    systems = [
+        replace(system, name=system.name or stem(system.path)) for system in name_systems(given, join=join)
+    ]
+    runs = [Input(str(system.name), system.path, system) for system in systems]
+    if join and not any(isinstance(run.system.source, Joined) for run in runs):
+        raise click.UsageError(NOTHING_TO_JOIN)
     first: dict[str, Input] = {}
     for run in runs:
         other = first.setdefault(run.name, run)
@@ -82,6 +117,54 @@ def named_runs(arguments: tuple[str, ...]) -> list[Input]:
             hint = f"name them: `first={other.path} second={run.path}`"
             raise BadInput(subject, [Problem.error("repeated-name", f"run `{run.name}`", message)], hint=hint)
     return runs
+
+
+def need_run(path: str) -> str:
+    """Return the path if the file holds a run next to its judgments; raise `UsageError` if a run has to be named."""
+    from judged.io.read import holds_both
+
+    if path == STANDARD_INPUT or not holds_both(path):
+        msg = (
+            "Missing argument 'RUN...', or `--predictions FILE`; QRELS alone does if it also lists what was retrieved,"
+            " as samples of ragas do."
+        )
+        raise click.UsageError(msg)
+    return path
+
+
+def one_run(argument: str, *, join: bool = False) -> Input:
+    """Return the only system of an argument; raise `BadInput` with their names if it has several."""
+    from judged.io.systems import refuse_several
+
+    runs = named_runs((argument,), join=join)
+    if len(runs) > 1:
+        raise refuse_several(argument, [run.name for run in runs])
+    return runs[0]
+
+
+def split_tables(runs: Iterable[Input]) -> Iterator[Input]:
+    """Yield every system, those of a table with a column `system` one by one, each chosen by its name."""
+    from judged.io.read import list_table_systems
+    from judged.io.systems import may_hold_several
+
+    for run in runs:
+        several = may_hold_several(run.system.source) and run.path != STANDARD_INPUT
+        names = list_table_systems(run.system.source) if several and not run.system.named else []
+        if len(names) < 2:
+            yield run
+        for name in names if len(names) > 1 else ():
+            yield Input(name, run.path, replace(run.system, name=name, named=True))
+
+
+def find_baselines(wanted: Iterable[str], runs: Sequence[Input]) -> tuple[str, ...]:
+    """Return the names of systems that are given by their names, or by their paths as typed.
+
+    What is neither is returned as it is: it may be the name of a system in a table.
+    """
+    from judged.io.systems import find_system
+
+    paths = {run.name: run.path for run in runs}
+    return tuple(find_system(split_name(text)[1], paths) or text for text in wanted)
 
 
 def check_standard_input(paths: list[str]) -> None:

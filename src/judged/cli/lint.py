@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.command import Command, flag, option, options
-from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input
-from judged.cli.options import intents_option
+from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input, named_runs, split_name
+from judged.cli.options import intents_option, join_option
 from judged.cli.output import file_option, force_option, format_option, print_line, to_screen
 from judged.cli.progress import Progress
 from judged.store.files import standard_input
@@ -48,6 +48,7 @@ class LintOptions:
         type=str,
     )
     intents: bool = intents_option()
+    join: bool = join_option()
     force: bool = force_option(needs="--fix")
     strict: bool = flag("--strict", "Treat warnings as errors.")
     quiet: bool = flag("-q --quiet", "Print nothing; the exit code is the answer.")
@@ -55,23 +56,27 @@ class LintOptions:
 
 @click.command("lint", cls=Command, epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
-@click.argument("runs", metavar="[RUN]...", nargs=-1, type=InputPath())
+@click.argument("runs", metavar="[RUN]...", nargs=-1, type=InputPath(named=True))
 @options("options", LintOptions)
 def command(qrels: str, runs: tuple[str, ...], *, options: LintOptions) -> None:
     """Check the judgments in QRELS and each RUN, and report what is wrong or notable.
 
-    Errors are what `judged score` refuses; the exit code is 2 if there are any. Unlike it, lint reads whole files,
+    A folder or a pattern is several runs, one a file, unless --join makes one of them; a table with a column `system` holds
+    several. Errors are what `judged score` refuses; the exit code is 2 if there are any. Unlike it, lint reads whole files,
     and lists every kind of finding with its count and first places. With --fix, cleaned copies of TREC files are
     written, never in place, and only files that were not fixed count for the exit code.
     """
-    check_standard_input([qrels, *runs])
-    fixed = _copies(qrels, runs, options.policy, options.outputs)
     from judged.blocks import Display
     from judged.checks.lint import lint
 
-    given = {path: _content(path) for path in (qrels, *runs)}
+    check_standard_input([qrels, *(split_name(run)[1] for run in runs)])
+    systems = [run.system for run in named_runs(runs, join=options.join)]
+    paths = tuple(system.path for system in systems)
+    fixed = _copies(qrels, paths, options.policy, options.outputs)
+    given = {path: _content(path) for path in (qrels, *paths)}
+    checked = [given[STANDARD_INPUT] if system.path == STANDARD_INPUT else system for system in systems]
     with Progress("Checking", enabled=not options.quiet) as progress:
-        report = lint(given[qrels], *(given[run] for run in runs), intents=options.intents, progress=progress)
+        report = lint(given[qrels], *checked, intents=options.intents, progress=progress)
     if not options.quiet:
         click.echo(report.render(options.format, to_screen(Display())), nl=False)
     how = {"policy": options.policy, "force": options.force, "intents": options.intents}
@@ -90,12 +95,16 @@ def _copies(
     if (policy is None) != (not outputs):
         msg = "`--fix` and `-o` need each other: which of repeated documents to keep, and where to write the copy"
         raise click.UsageError(msg)
+    from judged.io.write import check_trec_extension
+
     inputs = [(qrels, "judgments"), *((run, "run") for run in runs)]
     if outputs and len(outputs) not in {len(runs), len(inputs)}:
         expected = f"{len(runs)} (each RUN) or {len(inputs)} (QRELS too)" if runs else "once"
         msg = f"`-o` is given {len(outputs)} times, expected {expected}"
         raise click.UsageError(msg)
     chosen = inputs[len(inputs) - len(outputs) :] if outputs else []
+    for (path, _), destination in zip(chosen, outputs, strict=True):
+        check_trec_extension(destination, source=path)
     return [(path, role, out) for (path, role), out in zip(chosen, outputs, strict=True)]
 
 

@@ -26,6 +26,7 @@ COMMANDS: Registry[Command] = Registry("command", of_subject=lambda subject: sub
 for _name, _help in {
     "score": "Score runs against judgments",
     "compare": "Compare runs: which is better, by how much, with what confidence",
+    "power": "Say how many queries show a difference",
     "gate": "Stop a regression: a run against a baseline, with a margin and an exit code",
     "explain": "Show where a number comes from, and why two numbers differ",
     "lint": "Report what is wrong with judgments and runs, or write cleaned copies",
@@ -38,6 +39,8 @@ for _name, _help in {
 }.items():
     COMMANDS.add(_name, Command(f"judged.cli.{_name}:command", _help))
 
+WITHOUT_ALGEBRA = frozenset({"score", "explain", "lint", "trec_eval", "measures", "convert"})
+"""Commands that multiply no matrices: OpenBLAS, loaded with NumPy, would start a thread on every processor for nothing."""
 INTERNAL, INTERRUPTED, CLOSED = 70, 130, 141
 EXIT_CODES = {
     0: "done",
@@ -109,6 +112,8 @@ class Commands(click.Group):
         """Import and return the command of that name."""
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name in WITHOUT_ALGEBRA:
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         return cast("click.Command", resolve(COMMANDS[cmd_name].home))
 
     def resolve_command(

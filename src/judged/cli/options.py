@@ -9,15 +9,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from judged.blocks import Display
 from judged.cli.command import COUNT, TABLES, TEXTS, Declared, Decorated, Needs, flag, gather, option, options
+from judged.cli.inputs import InputPath
 from judged.cli.output import FORMATS, OUTPUT, OUTPUT_FILE, TEXT_FORMATS, OutputOptions
+from judged.errors import UnknownName
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Convention, Protocol
+
+if TYPE_CHECKING:
+    from judged.comparison.clusters import ClusterChoice
 
 INPUTS, MEASURES, COMPARISON = "Inputs", "Measures", "Comparison"
 TABLE, PROTOCOL, READING = "Tables", "Protocol", "Reading"
@@ -30,6 +35,8 @@ INPUT_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def _split_measures(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG001
     if not texts:
         return ()
+    if ctx.params.get("scores"):
+        return texts  # names of another tool, which may have blanks
     from judged.measures.parse import parse_measures, split_measures
 
     names = tuple(name for text in texts for name in split_measures(text))
@@ -58,23 +65,42 @@ def measure_option(note: str, **settings: object) -> Declared:
 
 def baseline_option(note: str = "") -> Declared:
     """Declare the option that names the systems to compare with; `note` is added to its help."""
-    text = f"Compare the other systems with this one; may be repeated.{note}"
+    text = f"Compare the other systems with this one, by its name or its path; may be repeated.{note}"
     return option("--baseline NAME", text, multiple=True, section=COMPARISON)
 
 
-queries_option = partial(option, "--queries FILE", f"Texts of queries by id ({TEXT_FORMATS}).")
+queries_option = partial(
+    option, "--queries FILE", f"Texts of queries by id ({TEXT_FORMATS}).", type=InputPath()
+)
 labels_option = partial(
-    option, "--labels FILE", "Gains of the results in traces: JSONL, CSV, TSV or TREC judgments."
+    option,
+    "--labels FILE",
+    "Gains of the results in traces: JSONL, CSV, TSV or TREC judgments.",
+    type=InputPath(),
 )
 intents_option = partial(
     flag, "--intents", "Read the second column of TREC judgments as intents even if no measure needs them."
 )
+join_option = partial(
+    flag, "--join", "Read the files of each folder or pattern as parts of one run, not as several runs."
+)
 threads_option = partial(option, "--threads N", "Number of threads that read the runs.", type=COUNT)
 seed_option = partial(option, "--seed N", "Random seed.", type=click.IntRange(min=0), default=0)
 level_option = partial(option, "--level", "Confidence level of intervals.", type=float, default=0.95)
-alpha_option = partial(
-    option, "--alpha P", "Significance level of the one-sided tests.", type=float, default=0.05
+cluster_option = partial(
+    option,
+    "--cluster NAME",
+    "An attribute of the queries whose values are independent draws, such as the document that queries were written"
+    " from: intervals and tests are then by cluster.",
 )
+attributes_option = partial(
+    option,
+    "--attributes FILE",
+    "Attributes of queries (CSV, TSV, JSONL), of which --cluster names one.",
+    needs="--cluster NAME",
+    type=INPUT_FILE,
+)
+alpha_option = partial(option, "--alpha P", "Significance level of the tests.", type=float, default=0.05)
 resamples_option = partial(
     option,
     "--resamples N",
@@ -96,6 +122,19 @@ def convention_option(convention: Convention, **settings: object) -> Declared:
         kind = float if float in (convention.type, *get_args(convention.type)) else int
     words = f"{convention.flag} {convention.metavar or ''}"
     return option(words, convention.help, type=kind, **settings)
+
+
+def read_clusters(name: str | None, attributes: Path | None) -> ClusterChoice:
+    """Return the attribute that `--cluster` names, with its values where `--attributes` has them."""
+    if name is None or attributes is None:
+        return name
+    from judged.comparison.slices import Attributes, read_attributes
+
+    known = read_attributes(attributes, clusters=name).values
+    if name not in known:
+        kind = f"attribute in {attributes}"
+        raise UnknownName(kind, name, list(known))
+    return Attributes({name: known[name]})
 
 
 def picture_option(name: str, drawn: str, **settings: object) -> Declared:

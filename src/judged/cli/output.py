@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,9 +16,8 @@ import click
 
 from judged.cli.command import TABLES, Declared, flag, option
 from judged.cli.inputs import refuse_inputs
-from judged.errors import UnknownName
 from judged.report.draw import PICTURES
-from judged.result import EXTENSIONS
+from judged.result import EXTENSIONS, find_extension, pack
 from judged.wording import to_message
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "parquet
 GATE_EXTENSIONS = {".txt": "table", ".md": "markdown", ".xml": "junit", ".json": "json", ".html": "html"}
 REPORT_EXTENSIONS = {".html": "html"}
 SHEET_EXTENSIONS = {".csv": "csv"}
+_EXTENSION = re.compile(r"\.(?!v\d)[A-Za-z][A-Za-z0-9]{1,7}")
+"""An extension, which the names of folders lack: `results-1.0` and `results.v2` have none."""
 OUTPUT = "Output"
 """Heading of these options in help."""
 TEXT_FORMATS = "TSV, JSONL, CSV, Parquet, or a BEIR folder"
@@ -104,22 +106,16 @@ class OutputOptions:
 
 def check_extension(path: Path, extensions: Mapping[str, str] = EXTENSIONS) -> str:
     """Return the format that a file's extension names; its folder must exist."""
-    if path.suffix.lower() not in extensions:
-        kind = f"format of `{path}`"
-        raise UnknownName(kind, path.suffix, extensions, hint=f"known extensions: {' '.join(extensions)}")
+    extension = find_extension(path, extensions)
     if not path.parent.is_dir():
         msg = f"`{path}` cannot be written: `{path.parent}` is not a folder"
         raise click.UsageError(msg)
-    return extensions[path.suffix.lower()]
+    return extensions[extension]
 
 
 def split_output(output: OutputOptions) -> tuple[Path | None, OutputOptions]:
-    """Return the folder among what is to be written, and the files."""
-    files = tuple(
-        path
-        for path in output.paths
-        if path.suffix.lower() in {**EXTENSIONS, **PICTURES} and not path.is_dir()
-    )
+    """Return the folder among what is to be written, and the files; a name with an extension is that of a file."""
+    files = tuple(path for path in output.paths if _EXTENSION.fullmatch(path.suffix) and not path.is_dir())
     folders = [path for path in output.paths if path not in files]
     if len(folders) > 1:
         msg = f"{len(folders)} folders are given with -o ({', '.join(map(str, folders))}), expected one"
@@ -153,7 +149,8 @@ def emit(
     )
     # files before standard output, whose reader may leave early
     for path in output.paths:
-        write_file(path, _render_file(result, path.suffix.lower(), shown, output.documents))
+        extension = find_extension(path, {**EXTENSIONS, **PICTURES})
+        write_file(path, pack(path, _render_file(result, extension, shown, output.documents)))
     added = (*notes, *result.provenance.changes, *check_texts(result, shown.texts))
     doubts, others = split_doubts((*result.notes, *added))
     print_notes(doubts, verbose=output.verbose)
@@ -236,7 +233,7 @@ def separate_notes() -> None:
 def print_protocols(records: Iterable[ProtocolRecord], *, verbose: bool = False) -> None:
     """Print protocols, each with its measures if there are several, on standard error."""
     protocols = dict.fromkeys(
-        (record.describe(verbose=verbose), record.measures) for record in records if record.text
+        (record.describe(verbose=verbose), record.labels) for record in records if record.text
     )
     for text, names in protocols:
         measures = f" of {', '.join(names)}" if names and len(protocols) > 1 else ""
@@ -259,7 +256,7 @@ def print_notes(notes: Iterable[Note], paths: Sequence[Path] = (), *, verbose: b
 
 def _explain_missing_figures(paths: Sequence[Path]) -> None:
     """Say that reports were written without figures, and how to add them."""
-    reports = [path for path in paths if path.suffix.lower() == ".html"]
+    reports = [path for path in paths if path.name.lower().removesuffix(".gz").endswith(".html")]
     if not reports:
         return
     from judged.report.vega import HOW_TO_DRAW, can_draw

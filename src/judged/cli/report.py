@@ -40,7 +40,9 @@ class ReportOptions:
 
 
 @click.command("report", cls=Command, epilog=EXAMPLES)
-@click.argument("results", metavar="RESULT...", nargs=-1, required=True, type=InputPath(named=True))
+@click.argument(
+    "results", metavar="RESULT...", nargs=-1, required=True, type=InputPath(named=True, table=False)
+)
 @options("options", ReportOptions)
 def command(results: tuple[str, ...], *, options: ReportOptions) -> None:
     """Join saved RESULTs into one HTML file, with a chooser if there are several.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from judged.cli.command import ALL_TABLES, Command, flag, option, options
-from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
+from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs, need_run, split_name, stem
 from judged.cli.options import (
     INPUT_FILE,
     READING,
@@ -18,6 +18,7 @@ from judged.cli.options import (
     ProfileChoice,
     QueryOptions,
     intents_option,
+    join_option,
     marks_option,
     measure_option,
     output_options,
@@ -26,6 +27,7 @@ from judged.cli.options import (
     threads_option,
 )
 from judged.cli.output import OutputOptions, emit
+from judged.cli.scores import WITHOUT, ScoreFileOptions, name_score_files
 from judged.errors import BadProtocol
 from judged.problem import Note
 from judged.wording import counted
@@ -33,11 +35,15 @@ from judged.wording import counted
 if TYPE_CHECKING:
     from judged.blocks import Display
     from judged.cli.configuration import Configuration, Statistics
+    from judged.comparison.sources import ScoreReading
+    from judged.io.systems import System
     from judged.profiles.profile import Profile
     from judged.scoring.evaluations import Evaluations
     from judged.tables.judgments import Judgments
     from judged.tables.preferences import Preferences
 
+LEVEL = 0.95
+"""Confidence level of the intervals of means."""
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 EXAMPLES = """\b
 Examples:
@@ -47,45 +53,59 @@ Examples:
   judged score qrels.txt *.run -o table.tex -o scores.parquet
   judged score qrels.txt old=2023/run.txt new=2024/run.txt
   zcat bm25.run.gz | judged score qrels.txt -
+  judged score --scores ragas.csv deepeval.json
+  judged score test.svm --predictions predictions.txt --profile lightgbm
   judged score qrels.txt s3://bucket/runs/ --backend spark --master spark://host:7077
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreOptions:
+class ScoreOptions(ScoreFileOptions):
     """Options of what `judged score` reads and computes."""
 
     measures: tuple[str, ...] = measure_option(
         f"`judged measures` lists them.  [default: {' '.join(DEFAULT_MEASURES)}]"
     )
+    predictions: tuple[str, ...] = option(
+        "--predictions FILE",
+        "Scores of a model for the rows of QRELS, a number a line, in place of a run; may be repeated, and NAME=FILE"
+        " names the model.",
+        multiple=True,
+        type=InputPath(named=True),
+        section=READING,
+    )
     bounds: bool = flag(
         "--bounds",
         "Show how far unjudged results and the order of ties could move each number.",
         needs=("not --per-query", *ALL_TABLES),
+        excludes=WITHOUT,
     )
     config: Path | None = option(
         "--config FILE",
         "YAML file of settings; options on the command line take precedence.",
         type=INPUT_FILE,
+        excludes=WITHOUT,
     )
-    intents: bool = intents_option(section=READING)
+    intents: bool = intents_option(section=READING, excludes=WITHOUT)
     backend: Literal["local", "streaming", "spark"] | None = option(
         "--backend [local|streaming|spark]",
         "What reads the runs: at once, as streams in blocks of queries, or Apache Spark."
         "  [default: streaming for folders, patterns, URIs and files over 1 GiB, else local]",
+        excludes=WITHOUT,
     )
     master: str | None = option(
         "--master URL",
         "With --backend spark: `local[4]`, `spark://…`, `yarn` or `sc://…`.",
         needs="--backend spark",
     )
-    threads: int | None = threads_option(excludes=("--backend spark",))
-    no_marks: bool = marks_option(section=TABLE, excludes=("--per-query",))
+    join: bool = join_option(section=READING, excludes=WITHOUT)
+    threads: int | None = threads_option(excludes=("--backend spark", *WITHOUT))
+    no_marks: bool = marks_option(section=TABLE, excludes=("--per-query", *WITHOUT))
 
 
 @click.command("score", cls=Command, epilog=EXAMPLES)
-@click.argument("qrels", type=InputPath())
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=InputPath(named=True))
+@click.argument("qrels", type=InputPath(named=True))
+@click.argument("runs", metavar="[RUN]...", nargs=-1, type=InputPath(named=True))
 @options("options", ScoreOptions)
 @query_options(systems=True)
 @output_options(documents=True)
@@ -99,16 +119,21 @@ def command(
     output: OutputOptions,
     profile: ProfileChoice,
 ) -> None:
-    """Score each RUN against the judgments in QRELS.
+    """Score each RUN, or the predictions of a model, against the judgments in QRELS.
 
-    Inputs are TREC, JSONL, CSV, TSV, Parquet or Arrow files, compressed or not, or `-` for standard input. A run may
-    also be a folder, a quoted pattern or a URI (`s3://…`) of Parquet or TREC files; a column `system` in them holds
-    several runs. A run is named after its file; NAME=FILE gives it another name. Results go to standard output, the protocol and notes to
-    standard error.
+    Inputs are TREC, JSONL, CSV, TSV, Parquet or Arrow files, compressed or not, or `-` for standard input. A folder, a
+    quoted pattern or a URI (`s3://…`) is several runs, one a file; --join or NAME=PATTERN makes one run of its files. A table
+    with a column `system` holds the runs that it names. A run is named after its file; NAME=FILE gives it another name. Without
+    RUN, QRELS holds what was retrieved as well, as samples of ragas do. With --scores, all files are scores of every query that
+    any tool computed, and their means have intervals. Results go to standard output, the protocol and notes to standard error.
     """
     display = replace(queries.to_display(), marks=not options.no_marks, digits=output.digits)
     output.check()
-    inputs = named_runs(runs)
+    if options.scores:
+        _score_files([qrels, *runs], options.measures, options.to_reading(profile), display, output)
+        return
+    given = runs or (() if options.predictions else (need_run(qrels),))
+    inputs = [*_list_inputs(given, options), *named_runs(options.predictions)]
     check_standard_input([qrels, *(run.path for run in inputs)])
     file = None
     if options.config is not None:
@@ -122,7 +147,7 @@ def command(
     judgments = _read_judgments(qrels, measures, chosen, binary=binary, intents=options.intents)
     threads = options.threads or (file.threads if file else None)
     evaluations = _evaluate(
-        judgments, inputs, measures, options, protocol=chosen, threads=threads, quiet=output.quiet
+        (qrels, judgments), inputs, measures, options, protocol=chosen, threads=threads, quiet=output.quiet
     )
     if display.sort and not display.per_query:
         evaluations = evaluations.sort(display.sort)
@@ -132,8 +157,31 @@ def command(
     emit(evaluations, output, display=display, notes=tuple(notes))
 
 
+def _score_files(
+    paths: list[str],
+    measures: tuple[str, ...],
+    reading: ScoreReading,
+    display: Display,
+    output: OutputOptions,
+) -> None:
+    """Print the means of scores that other tools computed, with their intervals."""
+    from judged.comparison.sources import score_files
+
+    check_standard_input([split_name(path)[1] for path in paths])
+    evaluations = score_files(name_score_files(paths), measures or None, reading)
+    if display.sort and not display.per_query:
+        evaluations = evaluations.sort(display.sort)
+    notes = [] if display.per_query else [_note_intervals(LEVEL)]
+    emit(evaluations, output, display=display, notes=notes)
+
+
+def _note_intervals(level: float) -> Note:
+    message = f"brackets hold the {100 * level:.4g} % confidence interval of each mean (Student's t)"
+    return Note("intervals", "info", message)
+
+
 def _evaluate(
-    judgments: str | Judgments | Preferences,
+    truth: tuple[str, str | Judgments | Preferences],
     inputs: list[Input],
     measures: tuple[str, ...],
     options: ScoreOptions,
@@ -142,15 +190,19 @@ def _evaluate(
     threads: int | None,
     quiet: bool,
 ) -> Evaluations:
-    """Score every run, with bounds if they are asked for."""
+    """Score every run, with bounds if they are asked for; `truth` is the file of judgments and what was read of it."""
+    qrels, judgments = truth
     from judged.cli.progress import Progress
     from judged.scoring.evaluate import evaluate_many
 
     backend = options.backend
-    streamed = {run.name for run in inputs if _is_streamed(run.path, backend)}
+    predicted = inputs[len(inputs) - len(options.predictions) :]
+    read = inputs[: len(inputs) - len(predicted)]
+    streamed = {run.name for run in read if _is_streamed(run.system.source, backend)}
+    runs = _open_runs(read, backend, options.master)
     evaluations = evaluate_many(
         judgments,
-        _open_runs(inputs, backend, options.master),
+        [*runs, *_open_predictions(predicted, qrels)],
         measures,
         protocol=protocol,
         backend=None if backend == "spark" else backend,
@@ -159,27 +211,73 @@ def _evaluate(
             f"Scoring {name}", enabled=not quiet, rate="rows" if name in streamed else ""
         ),
     )
-    evaluations = replace(evaluations, bounds=options.bounds)
+    evaluations = replace(_name_files(evaluations, predicted), bounds=options.bounds)
     if options.bounds:
         with Progress("Bounds", enabled=not quiet, lines=True) as progress:
             evaluations.find_bounds(progress)
     return evaluations
 
 
-def _open_runs(inputs: list[Input], backend: str | None, master: str | None) -> dict[str, Any]:
-    """Return every run by name: its path, or its data frame in Spark."""
+def _list_inputs(runs: tuple[str, ...], options: ScoreOptions) -> list[Input]:
+    """Return every system; Spark lists the files of a URI itself, as one data set."""
+    if options.backend != "spark":
+        return named_runs(runs, join=options.join)
+    from judged.io.systems import System
+    from judged.store.remote import is_remote
+
+    remote = [text for text in runs if is_remote(split_name(text)[1])]
+    local = named_runs(tuple(text for text in runs if text not in remote), join=options.join)
+    given = [(text, *split_name(text)) for text in remote]
+    return [
+        *local,
+        *(
+            Input(name or stem(path), path, System(name or stem(path), path, named=name is not None))
+            for _, name, path in given
+        ),
+    ]
+
+
+def _open_runs(inputs: list[Input], backend: str | None, master: str | None) -> list[System]:
+    """Return every system: with its path, or its data frame in Spark."""
     if backend != "spark":
-        return {run.name: run.path for run in inputs}
+        return [run.system for run in inputs]
     from judged.scoring.spark import read_frame
 
-    return {run.name: read_frame(run.path, master=master) for run in inputs}
+    return [replace(run.system, source=read_frame(run.path, master=master)) for run in inputs]
 
 
-def _is_streamed(path: str, backend: str | None) -> bool:
+def _open_predictions(inputs: list[Input], qrels: str) -> list[System]:
+    """Return the predictions of every model, as runs of the rows that it scored."""
+    if not inputs:
+        return []
+    from judged.io.predictions import read_predictions
+
+    return [
+        replace(model.system, source=read_predictions(model.path, qrels, name=model.name), named=True)
+        for model in inputs
+    ]
+
+
+def _name_files(evaluations: Evaluations, predicted: list[Input]) -> Evaluations:
+    """Return the evaluations with the files of predictions in their provenance."""
+    if not predicted:
+        return evaluations
+    from judged.result import observe_files
+
+    paths = {model.name: model.path for model in predicted}
+    named = {}
+    for name, evaluation in evaluations.items():
+        files = observe_files([("predictions", paths[name])]) if name in paths else ()
+        inputs = (*evaluation.provenance.inputs, *(replace(file, system=name) for file in files))
+        named[name] = replace(evaluation, provenance=replace(evaluation.provenance, inputs=inputs))
+    return replace(evaluations, by_system=named)
+
+
+def _is_streamed(source: Any, backend: str | None) -> bool:
     """Return whether progress is counted in rows, not in bytes."""
     from judged.io.open import is_large
 
-    return backend == "streaming" or (backend is None and is_large(path))
+    return backend == "streaming" or (backend is None and is_large(source))
 
 
 def _read_judgments(
@@ -205,22 +303,9 @@ def _read_judgments(
 def _add_statistics(evaluations: Evaluations, statistics: Statistics) -> Evaluations:
     """Add the confidence intervals and tests that the configuration asks for."""
     if statistics.confidence_intervals:
-        from judged.stats.intervals import student_interval
+        from judged.comparison.sources import add_intervals
 
-        level = 1 - statistics.alpha_level
-        intervals: dict[str, dict[str, tuple[float, float]]] = {}
-        for name, evaluation in evaluations.items():
-            averaged = [
-                measure for measure in evaluation.measures if measure.aggregate == "mean" and not measure.text
-            ]
-            found = {str(measure): evaluation.values(measure) for measure in averaged}
-            means = {
-                measure: student_interval(values, level=level)
-                for measure, values in found.items()
-                if len(values)
-            }
-            intervals[name] = {measure: (interval.low, interval.high) for measure, interval in means.items()}
-        evaluations = replace(evaluations, intervals=intervals)
+        evaluations = add_intervals(evaluations, level=1 - statistics.alpha_level)
     return add_tests(evaluations) if statistics.significance_testing and len(evaluations) > 1 else evaluations
 
 
@@ -248,16 +333,14 @@ def _list_notes(
     for sentence in file.without_effect() if file else ():
         yield Note("no-effect", "info", sentence)
     if by_default:
-        names = " ".join(map(str, evaluations.measures))
+        names = " ".join(measure.label for measure in evaluations.measures)
         yield Note("default-measures", "info", f"no measure was named: {names}")
     statistics = file.statistics if file else None
     if statistics and statistics.significance_testing and len(evaluations) == 1:
         message = "`significance_testing` needs two runs or more: one was given"
         yield Note("nothing-to-compare", "info", message)
     if statistics and statistics.confidence_intervals:
-        percent = 100 * (1 - statistics.alpha_level)
-        message = f"brackets hold the {percent:.4g} % confidence interval of each mean (Student's t)"
-        yield Note("intervals", "info", message)
+        yield _note_intervals(1 - statistics.alpha_level)
     tied = evaluations.tied_systems(display.digits) if display.marks and not display.per_query else []
     if tied:
         ranges = "" if evaluations.bounds else "; `--bounds` shows the ranges"
@@ -268,7 +351,7 @@ def _list_notes(
     if evaluations.bounds and averaged:
         message = "bounds over judgments hold for one order of ties, and `--ties expected` has none"
         yield Note("no-bounds", "info", message)
-    text = [str(measure) for measure in evaluations.measures if measure.text]
+    text = [measure.label for measure in evaluations.measures if measure.text]
     if text and not display.per_query:
         yield Note(
             "text-values", "info", f"{', '.join(text)} has a value for each query only: add `--per-query`"

@@ -14,13 +14,14 @@ from judged._optional import need
 from judged.cli.command import Command, flag, option, options
 from judged.cli.compare import DEFAULT_MEASURES, CompareOptions, evaluate_runs
 from judged.cli.comparing import ComparisonOptions
-from judged.cli.inputs import STANDARD_INPUT, InputPath, named_runs, split_name, stem
+from judged.cli.inputs import STANDARD_INPUT, InputPath, find_baselines, named_runs, split_name, stem
 from judged.cli.options import (
     COMPARISON,
     EVERY_PAIR,
     INPUTS,
     ProfileChoice,
     baseline_option,
+    join_option,
     labels_option,
     measure_option,
     profile_options,
@@ -55,6 +56,7 @@ class ServeOptions:
     )
     baselines: tuple[str, ...] = baseline_option(EVERY_PAIR)
     labels: str | None = labels_option(section=INPUTS)
+    join: bool = join_option(section=INPUTS)
     texts: str | None = queries_option()
     documents: str | None = documents_option()
     host: str = option("--host ADDRESS", "Address to listen on.", section="Server", default="127.0.0.1")
@@ -88,7 +90,7 @@ def command(
     from judged.web.serve import make_server
 
     settings, chosen = comparison.to_settings(), profile.to_profile()
-    shown = ViewOptions(options.measures, options.baselines, options.labels, settings, chosen)
+    shown = ViewOptions(options.measures, options.baselines, options.labels, settings, chosen, options.join)
     live, saved = _choose(inputs, shown)
     for name in () if live.folder else live.names:
         live.read(name)
@@ -119,14 +121,25 @@ def _choose(arguments: tuple[str, ...], options: ViewOptions) -> tuple[Live, boo
         return Live(Folder(paths[0])), True
     if all(path.is_file() and find_kind(path) for path in paths):
         return Live({str(path): saved_input(str(path), path) for path in paths}), True
-    if load is None and len(paths) > 1:
-        load = partial(_score_runs, arguments[0], arguments[1:], options)
+    if load is None and (len(paths) > 1 or _holds_both(arguments[0])):
+        load = partial(_score_runs, arguments[0], arguments[1:] or arguments, options)
     if load is None:
         msg = f"{paths[0]} is neither a saved result nor a trace; runs are given after their judgments"
         raise click.UsageError(msg)
     labels = [Path(options.labels)] if options.labels else []
     files = tuple(path for path in (*paths, *labels) if path.exists())
     return Live({"inputs": Input("inputs", files, lambda: (load(),))}), False
+
+
+def _holds_both(path: str) -> bool:
+    """Return whether a file holds judgments and what was retrieved, as samples of ragas do."""
+    from judged.errors import JudgedError
+    from judged.io.read import holds_both
+
+    try:
+        return holds_both(path)
+    except JudgedError:
+        return False  # neither: said by the caller
 
 
 def _find_loader(
@@ -145,7 +158,9 @@ def _score_runs(qrels: str, runs: Sequence[str], options: ViewOptions) -> Result
     from judged.comparison.api import compare
 
     chosen = CompareOptions(measures=options.measures)
-    evaluations = evaluate_runs(qrels, named_runs(tuple(runs)), chosen, options.profile, quiet=True)
+    named = named_runs(tuple(runs), join=options.join)
+    evaluations = evaluate_runs(qrels, named, chosen, options.profile, quiet=True)
     if len(evaluations) == 1:
         return evaluations
-    return compare(list(evaluations.values()), baseline=options.baselines, **options.settings.to_dict())
+    baselines = find_baselines(options.baselines, named)
+    return compare(list(evaluations.values()), baseline=baselines, **options.settings.to_dict())

@@ -20,6 +20,8 @@ class ViewOptions:
     labels: str | None
     settings: Settings
     profile: Profile
+    join: bool = False
+    """Whether the files of a folder or a pattern are parts of one run."""
 
 
 Viewer: TypeAlias = Callable[[Sequence[tuple[str | None, str]], ViewOptions], Callable[[], Result] | None]

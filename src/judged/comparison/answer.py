@@ -68,7 +68,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Conclusion:
     """The conclusion for one measure: the best system, and the systems that are separated from it."""
 
     measure: str
@@ -216,7 +216,7 @@ def find_answer(
     contrasts: Sequence[Contrast],
     settings: Settings,
     baselines: Sequence[str] = (),
-) -> Answer | None:
+) -> Conclusion | None:
     """Return the answer of one measure; None if neither direction is better.
 
     `means` and `contrasts` are those of the measure: of all pairs, or of every system with the `baselines`.
@@ -234,7 +234,7 @@ def find_answer(
         _make_rival(system, known[system].mean, top - oriented[system], best, tested)
         for system in order[len(best) :]
     )
-    return Answer(
+    return Conclusion(
         scores.measure,
         len(scores.queries),
         bool(scores.higher_is_better),

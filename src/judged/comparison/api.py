@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-from judged.comparison.answer import Answer, find_answer
+from judged.comparison.answer import Conclusion, find_answer
 from judged.comparison.blocks import is_shown
+from judged.comparison.clusters import ClusterChoice, add_clusters, check_test, choose_clusters, note_clusters
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
 from judged.comparison.extra_tests import ROPE
 from judged.comparison.result import Comparison, Latency
@@ -20,18 +21,21 @@ from judged.comparison.slices import (
     match_queries,
     read_attributes,
 )
+from judged.comparison.sources import ScoreReading, check_directions, open_sources
 from judged.comparison.systems import (
     ScoresLike,
     Sources,
     System,
+    choose_systems,
     list_systems,
     pair_units,
-    read_systems,
+    share_measures,
     to_system,
 )
-from judged.errors import BadMeasure, BadSample, UnknownName, check_kind
+from judged.errors import BadMeasure, BadProtocol, BadSample, UnknownName, check_kind
 from judged.io.read import read_timings
-from judged.measures.parse import parse_measures
+from judged.io.systems import find_system
+from judged.measures.written import SPELLINGS, list_names as list_written, note_spellings, restore_spellings
 from judged.problem import NAMED, Note, merge_notes
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
@@ -59,58 +63,118 @@ def compare(
     correction: str | None = None,
     level: float = 0.95,
     slices: AttributesLike | None = None,
+    clusters: ClusterChoice = None,
     timings: TimingsLike | None = None,
     also: str | Sequence[str] = (),
     rope: float = ROPE,
     protocol: Protocol | Profile | str = "trec_eval-9",
+    join: bool = False,
     resamples: int = 10_000,
     seed: int = 0,
+    id_field: str | None = None,
     threads: int | None = None,
+    higher: str | Sequence[str] = (),
+    lower: str | Sequence[str] = (),
+    missing: Literal["skip", "zero"] = "skip",
+    format: str | None = None,  # noqa: A002 - what users call it
 ) -> Comparison:
     """Compare several runs on the same judgments, or several systems that have been scored already.
 
     `compare(qrels, runs, measures)` scores the runs first: `runs` maps the name of a system to its run, in any form that
-    `judged.evaluate` takes, or is a list of files, or a pattern such as `"runs/*.run"`. `compare(systems)` takes
+    `judged.evaluate` takes (`id_field` as there), or is a list of files, a folder, or a pattern such as `"runs/*.run"`,
+    whose files are a system each unless `join` makes one of them. `compare(systems)` takes
     evaluations and other results with scores of every query, `Scores`, or files of them, in a sequence or by name, or one
-    file of several systems; `measures` then chooses some of theirs. Systems of sessions are compared on the tasks that
+    file of several systems; `measures` then chooses some of theirs. They may be the scores of any other tool, as
+    `judged.read_scores` takes them: names are then those of that tool, `higher` and `lower` name measures of which
+    more, or less, is better, a `missing` value is left out (`skip`) or counts as 0 (`zero`), and `format` names the
+    tool where the file does not show it. Systems of sessions are compared on the tasks that
     they share; one that did a task several times has the mean.
 
-    Systems are compared with the `baseline`, or the baselines, named; without one, every pair is compared. `test` is
+    Systems are compared with the `baseline`, or the baselines, given by name or by path; without one, every pair is compared. `test` is
     `randomisation` (sign flips), `t`, `wilcoxon`, `sign`, `bootstrap` or `welch`; `correction` is `maxT` (the default
     with randomisation: single-step, and intervals share its critical value), `maxT-step-down`, `holm` (the default with
     other tests), `bonferroni`, `bh` or `none`, over all comparisons of a measure.
 
-    `slices` has attributes of queries (a file, or a dict of dicts) and adds a comparison for each slice;
+    `clusters` names an attribute of the queries, in `slices` or in the scores, or is a dict from query to cluster: queries of
+    one cluster, such as those written from one document, are not independent, and every interval and test is then by
+    cluster. `slices` has attributes of queries (a file, or a dict of dicts) and adds a comparison for each slice;
     `timings` has raw times (a file, or a dict from system to seconds) and adds latency. `also` names extra tests of all
     systems: `anova`, `tukey`, `randomised-tukey`, `friedman`, `bayesian`, `equivalence`, `power`, `agreement` and
     `risk`; `rope` is the least difference that matters to some of them. One `seed` gives one result, with any
     number of `threads`.
     """
     settings = choose_settings(test=test, correction=correction, level=level, resamples=resamples, seed=seed)
-    attributes = None if slices is None else read_attributes(slices)
+    named = clusters if isinstance(clusters, str) else None
+    attributes = None if slices is None else read_attributes(slices, clusters=named)
     samples = None if timings is None else read_timings(timings)
-    pairing: list[Note] = []
-    if runs is None:
-        sources, pairing = pair_units(cast("Sources", qrels))
-        systems = read_systems(sources, measures)
-    elif measures is None:
-        msg = "no measure was given to score the runs by"
-        raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
-    else:
-        evaluations = evaluate_many(
-            cast("TruthLike", qrels), runs, measures, protocol=protocol, threads=threads
+    reading = ScoreReading.of(higher, lower, missing, format, cluster=named)
+    systems, pairing = open_systems(
+        qrels,
+        runs,
+        measures,
+        protocol=protocol,
+        threads=threads,
+        reading=reading,
+        id_field=id_field,
+        join=join,
+    )
+    if attributes is not None:
+        known = list(
+            dict.fromkeys(query for system in systems for name in system.values for query in system[name])
         )
-        systems = [to_system(evaluation) for evaluation in evaluations.values()]
-    whole = _compare_systems(systems, _list_names("baseline", baseline or ()), settings)
+        attributes = match_queries(attributes, known, clusters=named)
+    chosen = choose_clusters(clusters, attributes, systems)
+    whole = _compare_systems(systems, list_names("baseline", baseline or ()), settings, chosen)
     whole = replace(whole, notes=(*whole.notes, *pairing))
     if attributes is not None:
+        rest = {name: values for name, values in attributes.values.items() if name != named}
+        attributes = Attributes(rest)
         whole = _add_slices(whole, attributes)
     if samples is not None:
         whole = _add_latencies(whole, samples)
-    return whole.with_extra_tests(*_list_names("also", also), rope=rope)
+    return whole.with_extra_tests(*list_names("also", also), rope=rope)
 
 
-def _list_names(argument: str, names: str | Sequence[str]) -> tuple[str, ...]:
+def open_systems(
+    qrels: TruthLike | ScoresLike | Sequence[ScoresLike] | Mapping[str, ScoresLike],
+    runs: Runs | None,
+    measures: Measures | None,
+    *,
+    protocol: Protocol | Profile | str,
+    threads: int | None,
+    reading: ScoreReading,
+    id_field: str | None = None,
+    join: bool = False,
+) -> tuple[list[System], list[Note]]:
+    """Return the systems of runs that are scored now, or of scores, and notes on how their units are paired."""
+    if runs is None:
+        if id_field is not None:
+            msg = "`id_field` has no effect on scores: it names the ids of search results"
+            raise BadProtocol(msg)
+        opened, unshared = share_measures(
+            open_sources(cast("Sources", qrels), reading), measures, without=reading.cluster
+        )
+        opened, pairing = pair_units(opened)
+        systems = choose_systems(opened, measures)
+        check_directions(systems, reading)
+        return systems, [*pairing, *unshared]
+    reading.refuse("runs that are scored now")
+    if measures is None:
+        msg = "no measure was given to score the runs by"
+        raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
+    evaluations = evaluate_many(
+        cast("TruthLike", qrels),
+        runs,
+        measures,
+        protocol=protocol,
+        id_field=id_field,
+        join=join,
+        threads=threads,
+    )
+    return [to_system(evaluation) for evaluation in evaluations.values()], []
+
+
+def list_names(argument: str, names: str | Sequence[str]) -> tuple[str, ...]:
     """Return names as a tuple; a text is one name, not its letters."""
     check_kind(argument, names, Iterable, "a name, or several")
     listed = (names,) if isinstance(names, str) else tuple(names)
@@ -141,9 +205,12 @@ def compare_results(results: Mapping[str, Result], **settings: Any) -> Compariso
         listed = "; ".join(f"{system.name}: {', '.join(system.values)}" for system in systems)
         msg = f"no measure is shared by all systems ({listed})"
         raise BadMeasure(msg)
-    measures = tuple(parse_measures(shared, family=systems[0].family))
-    chosen = [replace(system, measures=measures) for system in systems]
-    whole = _compare_systems(chosen, (), choose_settings(**settings))
+    chosen = choose_systems([(None, system) for system in systems], shared)
+    written = {**systems[0].written, **list_written(systems[0].measures)}
+    measures = restore_spellings(chosen[0].measures, written)
+    chosen = [replace(system, measures=measures) for system in chosen]
+    own = choose_clusters(None, None, chosen)
+    whole = _compare_systems(chosen, (), choose_settings(**settings), own)
     return replace(whole, notes=(*_note_origins(chosen, shared), *whole.notes))
 
 
@@ -157,30 +224,58 @@ def _note_origins(systems: Sequence[System], measures: Sequence[str]) -> Iterato
             yield Note("protocol", "warning", f"{name} was computed under different protocols")
 
 
-def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], settings: Settings) -> Comparison:
+def _compare_systems(
+    systems: Sequence[System],
+    baselines: tuple[str, ...],
+    settings: Settings,
+    named_clusters: tuple[str, Mapping[str, str]],
+) -> Comparison:
+    cluster, clusters = named_clusters
     names = tuple(system.name for system in systems)
-    pairs = _choose_pairs(names, baselines)
-    scores = pair_systems(systems)
+    baselines = tuple(find_system(name, _list_paths(systems)) or name for name in baselines)
+    pairs = choose_pairs(names, baselines)
     unit = systems[0].unit
+    if clusters:
+        check_test(settings.test, cluster)
+    scores = add_clusters(pair_systems(systems), cluster, clusters, unit)
     inputs = dict.fromkeys(file for system in systems for file in system.provenance.inputs)
     provenance = Provenance(
         protocols=systems[0].provenance.protocols,
         inputs=tuple(inputs),
-        settings={**settings.to_dict(), "alpha": settings.alpha},
+        settings={
+            **settings.to_dict(),
+            "alpha": settings.alpha,
+            **({"cluster": cluster} if clusters else {}),
+        },
     )
     whole = _contrast_all(names, baselines, pairs, scores, settings)
-    left_out = (note for paired in scores for note in _note_left_out(paired, unit))
+    left_out = (note for paired in scores for note in note_left_out(paired, unit))
+    of_clusters = note_clusters(scores[0].clusters, cluster, settings.test, unit) if clusters else ()
     return replace(
         whole,
         unit=unit,
+        cluster=cluster if clusters else "",
         provenance=provenance,
         scored=_list_evaluations(systems),
         notes=(
-            *merge_notes({system.name: system.notes for system in systems}),
+            *merge_notes({system.name: _keep_notes(system) for system in systems}),
+            *note_spellings(systems[0].measures),
             *_note_display(whole),
+            *of_clusters,
             *left_out,
         ),
     )
+
+
+def _list_paths(systems: Sequence[System]) -> dict[str, str]:
+    """Return the path of each system, by which a baseline may be named; empty where it was not read from a file."""
+    paths = {file.system: file.path for system in systems for file in system.provenance.inputs}
+    return {system.name: paths.get(system.name, "") for system in systems}
+
+
+def _keep_notes(system: System) -> list[Note]:
+    """Return the notes of a system without that on names of measures, which the comparison may have under others."""
+    return [note for note in system.notes if note.code != SPELLINGS]
 
 
 def _list_evaluations(systems: Sequence[System]) -> tuple[Evaluation, ...]:
@@ -194,7 +289,7 @@ def _list_evaluations(systems: Sequence[System]) -> tuple[Evaluation, ...]:
     return tuple(renamed) if len(renamed) == len(known) else ()
 
 
-def _find_answers(whole: Comparison) -> tuple[Answer, ...]:
+def _find_answers(whole: Comparison) -> tuple[Conclusion, ...]:
     answers = []
     for scores in whole.scores:
         means = [mean for mean in whole.means if mean.measure == scores.measure]
@@ -203,7 +298,7 @@ def _find_answers(whole: Comparison) -> tuple[Answer, ...]:
     return tuple(answer for answer in answers if answer is not None)
 
 
-def _choose_pairs(systems: tuple[str, ...], baselines: tuple[str, ...]) -> list[tuple[int, int]]:
+def choose_pairs(systems: tuple[str, ...], baselines: tuple[str, ...]) -> list[tuple[int, int]]:
     """Return the pairs (system, baseline) to compare, by their places; two baselines are compared once."""
     if len(set(systems)) < len(systems) or len(systems) < 2:
         verb = "was" if len(systems) == 1 else "were"
@@ -251,7 +346,8 @@ def _note_display(comparison: Comparison) -> Iterator[Note]:
         yield Note("not-shown", "info", message)
 
 
-def _note_left_out(scores: PairedScores, unit: str) -> list[Note]:
+def note_left_out(scores: PairedScores, unit: str) -> list[Note]:
+    """Return the note on queries that were left out, if any were."""
     count = len(scores.left_out)
     if not count:
         return []
@@ -263,9 +359,8 @@ def _note_left_out(scores: PairedScores, unit: str) -> list[Note]:
 
 def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:
     """Return the comparison with that of each slice, and whether differences depend on the attributes."""
-    pairs = _choose_pairs(whole.systems, whole.baselines)
+    pairs = choose_pairs(whole.systems, whole.baselines)
     known = list(dict.fromkeys(query for scores in whole.scores for query in scores.queries))
-    attributes = match_queries(attributes, known)
     notes: list[Note] = []
     parts: dict[tuple[str, str], Comparison] = {}
     for name, values in attributes.values.items():
@@ -279,7 +374,9 @@ def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:
             if all(paired.queries for paired in scores):
                 part = _contrast_all(whole.systems, whole.baselines, pairs, scores, whole.settings)
                 # in the order of the whole, so that slices can be read side by side
-                parts[name, value] = replace(part, order=tuple(whole.ranked()), unit=whole.unit)
+                parts[name, value] = replace(
+                    part, order=tuple(whole.ranked()), unit=whole.unit, cluster=whole.cluster
+                )
     interactions = tuple(
         interaction
         for paired in whole.scores

@@ -23,6 +23,8 @@ from judged.blocks import (
 )
 from judged.comparison.contrasts import Contrast, Mean, PairedScores
 from judged.comparison.extra_tests import EXTRA_TESTS, Rows, rank_systems
+from judged.comparison.missing import missing_table
+from judged.comparison.repeats import repeats_blocks
 from judged.comparison.settings import SHORT
 from judged.errors import BadSample, UnknownName
 from judged.figures import Record, draw_bars, draw_critical_difference, draw_scatter
@@ -70,6 +72,7 @@ def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
         yield from query_tables(comparison, display)
     else:
         yield from difference_tables(comparison, display)
+    yield from error_blocks(comparison)
     if display.full and len(comparison.contrasts) <= MOST and any(c.count for c in comparison.contrasts):
         yield _extreme_table(comparison, display.digits)
     if comparison.latencies and find_axes(comparison):
@@ -79,6 +82,14 @@ def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
     yield from _extra_blocks(comparison, display)
     if display.notes:
         yield Notes((*others, Note("method", "info", f"compared by {comparison.method}")))
+
+
+def error_blocks(comparison: Comparison) -> Iterator[Block]:
+    """Yield the bounds over missing values, and what the intervals of repeated values consist of."""
+    if 0 < len(comparison.missing_bounds) <= MOST:
+        yield missing_table(comparison.missing_bounds, plural(comparison.unit))
+    if 0 < len(comparison.repeated_errors) <= MOST + len(comparison.means):
+        yield from repeats_blocks(comparison.repeated_errors)
 
 
 def _caption(comparison: Comparison, *, marks: bool) -> str:
@@ -127,7 +138,8 @@ def _mark(comparison: Comparison, system: str, measure: str) -> str:
         beaten = comparison.beaten(system, measure)
         return _join_letters([letter for name, letter in comparison.letters.items() if name in beaten])
     answer = comparison.answer(measure) if comparison.answers else None
-    if answer is None or len(comparison.baselines) > 1:  # more baselines than letters
+    # more baselines than letters; or the baseline, which marks are against
+    if answer is None or len(comparison.baselines) > 1 or system in comparison.baselines:
         return ""
     if comparison.baselines and comparison.beaten(system, measure):
         return BETTER

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from judged.comparison.settings import Settings
 from judged.comparison.systems import System
 from judged.errors import BadMeasure, BadSample
 from judged.measures.measure import Measure
+from judged.measures.written import find_written
+from judged.stats.clusters import Clusters, find_clusters
 from judged.stats.corrections import CORRECTIONS, holm
 from judged.stats.effects import (
     detectable_difference,
@@ -38,6 +40,7 @@ class PairedScores:
     """The values of one measure on the queries that all systems have a value for: a column for each system."""
 
     measure: str
+    """The name of the measure, as the user wrote it."""
     systems: tuple[str, ...]
     queries: tuple[str, ...]
     values: Floats
@@ -47,6 +50,16 @@ class PairedScores:
     binary: bool = False
     """Whether the measure's values can only be 0 and 1."""
     family: str = "ranked"
+    clusters: tuple[str, ...] = ()
+    """The cluster of each query; empty if queries are independent."""
+    repeats: Mapping[str, Floats] = field(default_factory=dict)
+    """For each system with repeated values, those of every query: a column for each attempt, NaN where there is none."""
+    unpaired: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    """The values of the queries in `left_out`: a column for each system, NaN where there is none."""
+    limits: tuple[float, float] | None = None
+    """The lowest and the highest value that the measure can have, if both are known."""
+    canonical: str = ""
+    """The canonical name of the measure; empty: that which is shown."""
 
     def __post_init__(self) -> None:
         if self.values.shape != (len(self.queries), len(self.systems)):
@@ -67,10 +80,24 @@ class PairedScores:
         if self.higher_is_better is None:
             msg = f"neither higher nor lower values of {self.measure} are better"
             raise BadMeasure(msg)
+        if self.higher_is_better:
+            return self
         # 0.0 − x here and below: a plain minus would turn 0 into −0
-        return (
-            self if self.higher_is_better else replace(self, values=0.0 - self.values, higher_is_better=True)
+        turned = {name: 0.0 - attempts for name, attempts in self.repeats.items()}
+        limits = None if self.limits is None else (0.0 - self.limits[1], 0.0 - self.limits[0])
+        return replace(
+            self,
+            values=0.0 - self.values,
+            higher_is_better=True,
+            repeats=turned,
+            unpaired=0.0 - self.unpaired,
+            limits=limits,
         )
+
+    @property
+    def grouping(self) -> Clusters | None:
+        """The clusters, numbered; None if queries are independent."""
+        return find_clusters(self.clusters, len(self.queries)) if self.clusters else None
 
     def column(self, system: str) -> Floats:
         """Return the values of one system."""
@@ -82,10 +109,18 @@ class PairedScores:
         return differences(self.column(system), self.column(baseline))
 
     def select(self, queries: Iterable[str]) -> PairedScores:
-        """Return the same for some of the queries."""
+        """Return the same for some of the queries, without those that were left out."""
         wanted = set(queries)
         at = [place for place, query in enumerate(self.queries) if query in wanted]
-        return replace(self, queries=tuple(self.queries[place] for place in at), values=self.values[at])
+        return replace(
+            self,
+            queries=tuple(self.queries[place] for place in at),
+            values=self.values[at],
+            left_out=(),
+            clusters=tuple(self.clusters[place] for place in at) if self.clusters else (),
+            repeats={name: attempts[at] for name, attempts in self.repeats.items()},
+            unpaired=np.zeros((0, 0)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +315,7 @@ def t_test_against_first(systems: Sequence[System]) -> list[BaselineTest]:
                 continue
             queries, values, *_ = pair_by_query([other[str(measure)], first[str(measure)]])
             if queries:
-                tests.append((other.name, str(measure), len(queries), paired_t(*values.T)))
+                tests.append((other.name, measure.label, len(queries), paired_t(*values.T)))
     corrected = holm([test.p for *_, test in tests])
     return [
         BaselineTest(system, first.name, measure, queries, test, p or 0.0)
@@ -296,19 +331,20 @@ def pair_systems(systems: Sequence[System]) -> tuple[PairedScores, ...]:
 def _pair_measure(systems: Sequence[System], measure: Measure) -> PairedScores:
     if measure.text or measure.aggregate != "mean":
         value = "text" if measure.text else _AGGREGATES[measure.aggregate]
-        msg = f"{measure} has {value} for a whole run, and systems are compared by means over queries"
+        msg = f"{measure.label} has {value} for a whole run, and systems are compared by means over queries"
         other = measure.compare_by
-        raise BadMeasure(msg, hint=f"compare by {other} in place of {measure}" if other else None)
+        raise BadMeasure(msg, hint=f"compare by {other} in place of {measure.label}" if other else None)
     queries, values, others, undefined = pair_by_query([system[str(measure)] for system in systems])
     names = tuple(system.name for system in systems)
     if not queries:
         unit = systems[0].unit
         hint = 'a protocol with `missing="zero"` scores every judged query' if unit == "query" else None
-        msg = f"{', '.join(names[:3])} have no {unit} in common that {measure} has a value for"
+        msg = f"{', '.join(names[:3])} have no {unit} in common that {measure.label} has a value for"
         raise BadSample(msg, hint=hint)
     left_out = tuple(dict.fromkeys(query for missing in (*others, undefined) for query in missing))
+    name, (low, high) = str(measure), measure.limits
     return PairedScores(
-        str(measure),
+        measure.label,
         names,
         tuple(queries),
         values,
@@ -316,16 +352,34 @@ def _pair_measure(systems: Sequence[System], measure: Measure) -> PairedScores:
         higher_is_better=measure.higher_is_better,
         binary=measure.binary,
         family=measure.family,
+        repeats={
+            system.name: _stack([system.repeats[name][query] for query in queries])
+            for system in systems
+            if name in system.repeats
+        },
+        unpaired=np.array(
+            [[system[name].get(query, np.nan) for system in systems] for query in left_out], dtype=np.float64
+        ).reshape(len(left_out), len(systems)),
+        limits=(low, high) if np.isfinite([low, high]).all() else None,
+        canonical=str(measure) if find_written(measure) else "",
     )
 
 
+def _stack(rows: Sequence[Floats]) -> Floats:
+    """Return the attempts of each query, without columns that have none."""
+    table = np.stack(rows)
+    kept: Floats = table[:, ~np.isnan(table).all(axis=0)]
+    return kept
+
+
 def estimate_means(scores: PairedScores, settings: Settings) -> list[Mean]:
-    """Return the mean of every system, with Wilson's interval if values can only be 0 and 1, else Student's."""
+    """Return the mean of every system, with Wilson's interval if values can only be 0 and 1, else Student's; or by cluster."""
+    grouping = scores.grouping
 
     def interval(values: Floats) -> Interval | Undefined:
-        if scores.binary and is_binary(values):
+        if scores.binary and is_binary(values) and grouping is None:
             return wilson_interval(values, level=settings.level)
-        return defined_student_interval(values, level=settings.level)
+        return defined_student_interval(values, level=settings.level, clusters=grouping)
 
     return [
         Mean(scores.measure, system, len(scores.queries), summarise(values).mean, interval(values))
@@ -346,8 +400,15 @@ def contrast_families(
     """Return the contrasts of several families of pairs, each corrected by itself; sign flips are drawn once."""
     drawn: list[Randomised | None] = [None] * len(families)
     if settings.test == "randomisation":
-        options = {"resamples": settings.resamples, "seed": settings.seed}
-        drawn = list(randomise_families(scores.values, families, **options))
+        drawn = list(
+            randomise_families(
+                scores.values,
+                families,
+                clusters=scores.grouping,
+                resamples=settings.resamples,
+                seed=settings.seed,
+            )
+        )
     return [
         _contrast_family(scores, pairs, settings, randomised)
         for pairs, randomised in zip(families, drawn, strict=True)
@@ -360,7 +421,8 @@ def _contrast_family(
     settings: Settings,
     randomised: Randomised | None,
 ) -> list[Contrast]:
-    outcomes, corrected = _test_pairs(scores.values, pairs, settings, randomised)
+    outcomes, corrected = _test_pairs(scores, pairs, settings, randomised)
+    grouping = scores.grouping
     # one critical value for all pairs where marks and intervals share it, else Student's of each pair
     critical = randomised.critical_t(settings.alpha) if randomised and settings.simultaneous else None
     # what Bonferroni's rule would show, every other family-wise rule shows too
@@ -376,16 +438,16 @@ def _contrast_family(
                 *names,
                 len(d),
                 summarise(d).mean,
-                defined_student_interval(d, level=settings.level)
+                defined_student_interval(d, level=settings.level, clusters=grouping)
                 if critical is None
-                else critical_interval(d, critical, level=settings.level),
+                else critical_interval(d, critical, level=settings.level, clusters=grouping),
                 standardised_difference(d),
                 hedges(d),
                 None if better is None else probability_of_superiority(better),
                 None if better is None else wins_ties_losses(better),
                 outcome,
                 p,
-                detectable_difference(d, alpha=alpha, critical=critical),
+                detectable_difference(d, alpha=alpha, critical=critical, clusters=grouping),
                 summarise(scores.column(names[0])).mean,
                 summarise(scores.column(names[1])).mean,
                 settings.alpha,
@@ -395,13 +457,14 @@ def _contrast_family(
 
 
 def _test_pairs(
-    values: Floats,
+    scores: PairedScores,
     pairs: Sequence[tuple[int, int]],
     settings: Settings,
     randomised: Randomised | None,
 ) -> tuple[list[Outcome | Undefined], list[float | None]]:
     """Return the outcome of each pair, and the corrected p-values; `randomised` has those of sign flips."""
     outcomes: list[Outcome | Undefined]
+    values, grouping = scores.values, scores.grouping
     if randomised is not None:
         means = [float(np.mean(values[:, i] - values[:, j])) for i, j in pairs]
         outcomes = [
@@ -416,6 +479,7 @@ def _test_pairs(
                 values[:, i],
                 values[:, j],
                 settings.test,
+                clusters=grouping,
                 resamples=settings.resamples,
                 seed=settings.seed,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,7 +60,14 @@ def score_by_cutoff(
         return None
     measures = [wanted @ cutoff for cutoff in cutoffs]
     means = _estimate(evaluations, measures, settings)
-    return RankedCurve(str(wanted @ 1).rpartition("@")[0], "cutoff", tuple(map(float, cutoffs)), means)
+    return RankedCurve(_name_curve(wanted), "cutoff", tuple(map(float, cutoffs)), means)
+
+
+def _name_curve(measure: Measure) -> str:
+    """Return the name of a measure without its cutoff, as the user wrote it: `nDCG`, `Hit`, `ndcg_cut`."""
+    cutoff = measure.parameters.get("cutoff")
+    bare = re.sub(rf"(@|_at_|[_.]){cutoff}$", "", measure.label)
+    return bare if cutoff is None or bare != measure.label else str(measure @ 1).rpartition("@")[0]
 
 
 def precision_by_recall(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from judged import stats  # imports a test when it is used
 from judged.arrays import Floats
+from judged.comparison.clusters import check_test
 from judged.comparison.contrasts import PairedScores
 from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.stats.effects import detectable_difference, queries_needed
@@ -32,6 +33,8 @@ def run_extra_test(comparison: Comparison, name: str, *, rope: float = ROPE) -> 
     """
     if name not in EXTRA_TESTS:
         raise UnknownName("extra test", name, list(EXTRA_TESTS))
+    if comparison.cluster:
+        check_test(name, comparison.cluster)
     _, test = EXTRA_TESTS[name]
     found: dict[str, Rows] = {}
     for scores in comparison.scores:
@@ -95,13 +98,16 @@ def _as_measured(posterior: Posterior) -> Posterior:
 
 def _power(comparison: Comparison, scores: PairedScores, rope: float) -> Rows:
     """Return what these queries can detect, and how many the least difference that matters would need."""
-    alpha = comparison.settings.alpha
+    alpha, clusters = comparison.settings.alpha, scores.grouping
+    needed_name = "needed" if clusters is None else "clusters needed"
     rows: Rows = []
     for names, first, second in _pairs(comparison, scores):
         d = differences(first, second)
-        needed = queries_needed(d, rope, alpha=alpha) if rope else Undefined("nothing is wanted")
-        detectable = as_cell(detectable_difference(d, alpha=alpha))
-        row = {"queries": len(d), "detectable": detectable, "wanted": rope, "needed": as_cell(needed)}
+        needed: int | Undefined = Undefined("nothing is wanted")
+        if rope:
+            needed = queries_needed(d, rope, alpha=alpha, clusters=clusters)
+        detectable = as_cell(detectable_difference(d, alpha=alpha, clusters=clusters))
+        row = {"queries": len(d), "detectable": detectable, "wanted": rope, needed_name: as_cell(needed)}
         rows.append({**names, **row})
     return rows
 
@@ -110,7 +116,8 @@ def _equivalence(comparison: Comparison, scores: PairedScores, rope: float) -> R
     """Run the two one-sided tests of a difference within the least one that matters."""
     rows: Rows = []
     for names, first, second in _pairs(comparison, scores.oriented):
-        equivalence = stats.equivalence_test(differences(first, second), margin=rope)
+        d = differences(first, second)
+        equivalence = stats.equivalence_test(d, margin=rope, clusters=scores.grouping)
         row = (
             {"outcome": str(equivalence)}
             if isinstance(equivalence, Undefined)

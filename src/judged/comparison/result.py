@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from string import ascii_lowercase
@@ -12,16 +12,20 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.blocks import Block, Display, Figure, Value
-from judged.comparison.answer import Answer
+from judged.comparison.answer import Conclusion
 from judged.comparison.blocks import make_blocks, means_figure, pareto_optimal, rank_figure, trade_off_figure
 from judged.comparison.contrasts import Contrast, Mean, PairedScores
 from judged.comparison.extra_tests import ROPE, run_extra_test
+from judged.comparison.missing import MissingBounds, bound_missing
+from judged.comparison.repeats import RepeatedError, find_repeated_errors
 from judged.comparison.settings import Settings
 from judged.comparison.slices import Interaction
 from judged.errors import UnknownName
+from judged.measures.written import find_label
 from judged.problem import Note
-from judged.result import LazyTables, Provenance, Result, tabulate
+from judged.result import LazyTables, Provenance, Result, name_rows, tabulate
 from judged.scoring.evaluation import Evaluation
+from judged.scoring.family import family_of
 from judged.stats.effects import queries_needed
 from judged.stats.outcome import Cell, Undefined
 from judged.stats.randomisation import EXACT_UP_TO
@@ -83,10 +87,12 @@ class Comparison(Result):
     latencies: tuple[Latency, ...] = ()
     extra: Mapping[str, Mapping[str, list[dict[str, Cell]]]] = field(default_factory=dict)
     """The rows of the extra tests, by test and measure."""
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[Conclusion, ...] = ()
     """For each measure with a direction, the best system and what these queries cannot tell apart."""
     order: tuple[str, ...] = ()
     """The systems as tables list them; empty: the best in the first measure first."""
+    cluster: str = ""
+    """The name of the clusters of queries; empty if queries are independent."""
     scored: tuple[Evaluation, ...] = field(default=(), metadata={"saved": False})
     """The evaluations that were compared; none in a comparison that was loaded, or made of other scores."""
 
@@ -101,15 +107,43 @@ class Comparison(Result):
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures, as they are written."""
+        """The measures, as the user wrote them."""
         return tuple(scores.measure for scores in self.scores)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The canonical name of each measure, by the name that is shown."""
+        return {scores.measure: scores.canonical or scores.measure for scores in self.scores}
 
     @property
     def method(self) -> str:
         """A description of the method of the comparison."""
-        return self.settings.describe(exact=max(len(scores.queries) for scores in self.scores) <= EXACT_UP_TO)
+        draws = max(len(scores.grouping or scores.queries) for scores in self.scores)
+        words = self.settings.describe(exact=draws <= EXACT_UP_TO)
+        return f"{words}, by cluster ({self.cluster})" if self.cluster else words
 
-    def answer(self, measure: object = None) -> Answer | None:
+    @cached_property
+    def repeated_errors(self) -> tuple[RepeatedError, ...]:
+        """What the intervals of repeated values consist of: of each mean, and of each difference."""
+        return tuple(
+            error
+            for scores in self.scores
+            for error in find_repeated_errors(
+                scores, self._pairs(scores.measure), level=self.settings.level, unit=self.unit
+            )
+        )
+
+    @cached_property
+    def missing_bounds(self) -> tuple[MissingBounds, ...]:
+        """The bounds of each difference whose systems lack different values."""
+        return tuple(
+            bound for scores in self.scores for bound in bound_missing(scores, self._pairs(scores.measure))
+        )
+
+    def _pairs(self, measure: str) -> list[tuple[str, str]]:
+        return [(each.system, each.baseline) for each in self.contrasts if each.measure == measure]
+
+    def answer(self, measure: object = None) -> Conclusion | None:
         """Return the answer of a measure, by default of the first with a direction; None if there is none."""
         name = None if measure is None else self._find_measure(measure)
         return next((answer for answer in self.answers if name in {None, answer.measure}), None)
@@ -119,7 +153,7 @@ class Comparison(Result):
         answer = self.answer(measure)
         if answer is None:
             names = join_words(self.measures if measure is None else [self._find_measure(measure)])
-            return f"Neither more nor less of {names} is better, so no system is best."
+            return f"{family_of(self.scores[0].family).undirected.format(names)}, so no system is best."
         return answer.describe(digits=digits, unit=self.unit)
 
     def mean(self, system: str, measure: object = None) -> Mean:
@@ -169,7 +203,8 @@ class Comparison(Result):
         other = baseline or self._only_baseline()
         self._check_system(system)
         self._check_system(other)
-        return equivalence_test(self._find_scores(measure).oriented.differences(system, other), margin=margin)
+        scores = self._find_scores(measure).oriented
+        return equivalence_test(scores.differences(system, other), margin=margin, clusters=scores.grouping)
 
     def queries_needed(
         self,
@@ -180,9 +215,9 @@ class Comparison(Result):
         *,
         power: float = 0.8,
     ) -> int | Undefined:
-        """Return how many queries like these would show a mean difference of `wanted` with the given power."""
-        d = self._differences(system, baseline, measure)[1]
-        return queries_needed(d, wanted, power=power, alpha=self.settings.alpha)
+        """Return how many queries (or clusters) like these would show a mean difference of `wanted` with the given power."""
+        scores, d = self._differences(system, baseline, measure)
+        return queries_needed(d, wanted, power=power, alpha=self.settings.alpha, clusters=scores.grouping)
 
     @property
     def comparisons(self) -> int:
@@ -255,7 +290,10 @@ class Comparison(Result):
         return replace(self, extra={**self.extra, **made})
 
     def tables(self) -> Mapping[str, pa.Table]:
-        """Return differences, means, queries and answers, then interactions, latency and extra tests if there are any."""
+        """Return differences, means, queries and answers, then what else there is, from interactions to extra tests.
+
+        They have the canonical names of the measures, and in a column `written` the names shown where these differ.
+        """
         builders = {name: partial(self._build_with_slices, name) for name in ("differences", "means")}
         builders["queries"] = partial(self._build_queries)
         if self.answers:
@@ -264,9 +302,14 @@ class Comparison(Result):
             builders["interactions"] = partial(
                 tabulate, [interaction.to_dict() for interaction in self.interactions]
             )
+        if self.repeated_errors:
+            builders["repeats"] = partial(tabulate, [error.to_dict() for error in self.repeated_errors])
+        if self.missing_bounds:
+            builders["missing"] = partial(tabulate, [bound.to_dict() for bound in self.missing_bounds])
         if self.latencies:
             builders["latency"] = partial(self._build_latency)
-        return LazyTables({**builders, **{name: partial(self._build_extra, name) for name in self.extra}})
+        builders |= {name: partial(self._build_extra, name) for name in self.extra}
+        return LazyTables({name: partial(self._build_named, build) for name, build in builders.items()})
 
     def blocks(self, display: Display) -> Iterable[Block]:
         """Return the leaderboard, differences, queries that changed most, trade-off, slices and extra tests."""
@@ -279,7 +322,8 @@ class Comparison(Result):
             "baselines": list(self.baselines),
             "measures": [
                 {
-                    "name": scores.measure,
+                    "name": scores.canonical or scores.measure,
+                    **({"written": scores.measure} if scores.canonical else {}),
                     "higher_is_better": scores.higher_is_better,
                     "queries": len(scores.queries),
                 }
@@ -294,6 +338,9 @@ class Comparison(Result):
             return [mean.to_dict() for mean in self.means]
         method: dict[str, Value] = {"test": self.settings.test, "correction": self.settings.correction}
         return [{**contrast.to_dict(), **method} for contrast in self.contrasts]
+
+    def _build_named(self, build: Callable[[], pa.Table]) -> pa.Table:
+        return name_rows(build(), self.names)
 
     def _build_with_slices(self, table: str) -> pa.Table:
         rows = self.list_rows(table)
@@ -371,10 +418,9 @@ class Comparison(Result):
         return next(scores for scores in self.scores if scores.measure == name)
 
     def _find_measure(self, measure: object) -> str:
-        name = self.measures[0] if measure is None else str(measure)
-        if name not in self.measures:
-            raise UnknownName("measure of this comparison", name, self.measures)
-        return name
+        if measure is None:
+            return self.measures[0]
+        return find_label(measure, self.names, self.scores[0].family, kind="measure of this comparison")
 
 
 def _name_undefined(row: dict[str, Cell]) -> dict[str, Value]:

@@ -36,6 +36,16 @@ SHORT = {
     "none": "uncorrected",
 }
 """The name of each correction in a column heading."""
+NOT_BY_CLUSTER = {
+    "welch": "it takes the queries of both systems as independent samples",
+    "anova": "its residuals are those of independent queries",
+    "tukey": "its residuals are those of independent queries",
+    "randomised-tukey": "it permutes the systems of every query by itself",
+    "friedman": "it ranks the systems of every query by itself",
+    "bayesian": "its posteriors are those of independent queries",
+    "risk": "its standard error is that of independent queries",
+}
+"""The tests, and extra tests, that cannot take clusters of queries as the independent draws, and why."""
 NEED_FLIPS = ("maxT", "maxT-step-down")
 """The corrections that need the sign flips of the randomisation test."""
 

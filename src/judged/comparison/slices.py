@@ -85,9 +85,13 @@ class Interaction:
         }
 
 
-def read_attributes(source: AttributesLike) -> Attributes:
-    """Return the attributes of queries, from a table with a column of queries, or a dict of dicts by query."""
+def read_attributes(source: AttributesLike, *, clusters: str | None = None) -> Attributes:
+    """Return the attributes of queries, from a table with a column of queries, or a dict of dicts by query.
+
+    The attribute that names `clusters` may have any number of values; others group queries, and have few.
+    """
     if isinstance(source, Attributes):
+        _check_values(source.values, "the attributes", clusters)
         return source
     table = read_table(source, ATTRIBUTES)
     queries, problems = table.columns["query"].to_pylist(), table.problems
@@ -104,14 +108,16 @@ def read_attributes(source: AttributesLike) -> Attributes:
         }
         for name, values in table.others.items()
     }
-    _check_values(attributes, problems.subject)
+    _check_values(attributes, problems.subject, clusters)
     if not attributes:
         message = "none but the query, expected an attribute"
         raise Unusable(problems.subject, [Problem.error("missing-column", "columns", message)])
     return Attributes(attributes)
 
 
-def match_queries(attributes: Attributes, queries: Collection[str]) -> Attributes:
+def match_queries(
+    attributes: Attributes, queries: Collection[str], *, clusters: str | None = None
+) -> Attributes:
     """Return the attributes of the queries that are compared.
 
     A dict may have attributes in place of queries and queries in place of attributes: `{"kind": {"q1": "name"}}`. Which
@@ -137,15 +143,15 @@ def match_queries(attributes: Attributes, queries: Collection[str]) -> Attribute
     for query, values in attributes.values.items():
         for name, value in values.items():
             turned.setdefault(name, {})[query] = value
-    _check_values(turned, "the slices")
+    _check_values(turned, "the slices", clusters)
     return Attributes(turned)
 
 
-def _check_values(attributes: Mapping[str, Mapping[str, str]], subject: str) -> None:
-    """Raise `Unusable` for an attribute with too many values to group queries by."""
+def _check_values(attributes: Mapping[str, Mapping[str, str]], subject: str, clusters: str | None) -> None:
+    """Raise `Unusable` for an attribute with too many values to group queries by; there may be many `clusters`."""
     for name, by_query in attributes.items():
         count = len(set(by_query.values()))
-        if count > MOST:
+        if count > MOST and name != clusters:
             message = f"has {count:,} different values, expected at most {MOST}"
             hint = "group them first (short, long), or leave the column out"
             raise Unusable(subject, [Problem.error("many-values", f"`{name}`", message)], hint=hint)
@@ -183,7 +189,9 @@ def _test_attribute(
         return [((), Undefined("no query has the attribute"))] * len(contrasts)
     d = np.column_stack([kept.differences(contrast.system, contrast.baseline) for contrast in contrasts])
     group = np.array([names.index(values[query]) for query in kept.queries])
-    tested = interaction_test(d, group, resamples=settings.resamples, seed=settings.seed)
+    tested = interaction_test(
+        d, group, clusters=kept.grouping, resamples=settings.resamples, seed=settings.seed
+    )
     return [
         (_slice_means(names, group, column), outcome) for column, outcome in zip(d.T, tested, strict=True)
     ]

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import nan
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
-import msgspec
-from msgspec import Struct
+import pyarrow as pa
 
-from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
-from judged.io.open import name_files, open_file, split_name
-from judged.io.sniff import FORMATS, detect, find_by_extension
-from judged.io.table import Table, read_table
+from judged.arrays import Floats
+from judged.errors import BadMeasure, UnknownName
 from judged.measures.measure import Measure
-from judged.measures.parse import parse_measures
-from judged.problem import Note, Problem
-from judged.result import InputFile, ProtocolRecord, Provenance, Result, find_kind, load, refuse_damage
+from judged.measures.written import restore_spellings
+from judged.problem import NAMED, Note
+from judged.result import ProtocolRecord, Provenance, Result, refuse_damage
 from judged.scoring.evaluation import Evaluation
-from judged.scoring.family import FAMILIES, Measures, Pair
-from judged.tables.schema import SCORES
-from judged.tables.scores import Scores
+from judged.scoring.family import FAMILIES, Measures, Pair, family_of
+from judged.scoring.foreign import describe_measure, make_measure, merge_kinds, split_names
+from judged.tables.inputs import Frame
+from judged.tables.scores import ScoreKind, Scores
+from judged.wording import name_some
 
 if TYPE_CHECKING:
     from judged.comparison.result import Comparison
 
-AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
-
-
-ScoresLike: TypeAlias = Result | Scores | str | os.PathLike[str]
-"""An evaluation, scores, or a file of either."""
+ScoresLike: TypeAlias = Result | Scores | Frame | Mapping[str, Mapping[str, float | None]]
+"""An evaluation, scores, a file of either, or scores by query that another tool computed."""
 Sources: TypeAlias = ScoresLike | Sequence[ScoresLike] | Mapping[str, ScoresLike]
 """Scores of one or several systems, perhaps by name."""
 
@@ -43,7 +36,7 @@ class System:
 
     name: str
     values: Mapping[str, Mapping[str, float]]
-    """For each measure, as it is written, the value of every query; NaN if it has none, or none that counts."""
+    """For each measure, by its canonical name, the value of every query; NaN if it has none, or none that counts."""
     measures: tuple[Measure, ...] = ()
     unit: str = "query"
     provenance: Provenance = field(default_factory=Provenance)
@@ -53,6 +46,14 @@ class System:
     """Whether the values were computed before this call."""
     evaluation: Evaluation | None = None
     """The evaluation that the values come from, if any."""
+    repeats: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict)
+    """For each measure with repeated values, those of every query; NaN where there is none."""
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    """The cluster of every query, if the scores have clusters."""
+    attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Attributes of queries that came with the scores: for each, the value of every query that has one."""
+    written: Mapping[str, str] = field(default_factory=dict)
+    """The canonical name of each measure by the name that is shown, where a file says it."""
 
     def __getitem__(self, measure: str) -> Mapping[str, float]:
         if measure not in self.values:
@@ -88,8 +89,15 @@ def to_system(scored: Evaluation | Scores) -> System:
         for name, column in scores.values.items()
         if column.dtype != object
     }
+    queries = scores.queries.to_pylist()
+    more = _More(
+        repeats={name: dict(zip(queries, rows, strict=True)) for name, rows in scores.repeats.items()},
+        clusters={} if scores.clusters is None else _by_query(queries, scores.clusters),
+        attributes={name: _by_query(queries, column) for name, column in scores.attributes.items()},
+    )
     if isinstance(scored, Scores):
-        return System(scores.run, values, unit=scores.unit, saved=True)
+        written = {label: name for name, label in scores.written.items()}
+        return System(scores.run, values, unit=scores.unit, saved=True, written=written, **more)
     return System(
         scored.system,
         values,
@@ -99,7 +107,22 @@ def to_system(scored: Evaluation | Scores) -> System:
         scored.notes,
         scored.family,
         evaluation=scored,
+        **more,
     )
+
+
+class _More(TypedDict):
+    """The fields of a system that few scores have."""
+
+    repeats: Mapping[str, Mapping[str, Floats]]
+    clusters: Mapping[str, str]
+    attributes: Mapping[str, Mapping[str, str]]
+
+
+def _by_query(queries: Sequence[str], column: pa.Array) -> dict[str, str]:
+    """Return the values of a column by query, without those that are null."""
+    named = zip(queries, column.to_pylist(), strict=True)
+    return {query: str(value) for query, value in named if value is not None}
 
 
 def list_systems(result: Result) -> list[System]:
@@ -113,50 +136,152 @@ def list_systems(result: Result) -> list[System]:
 
 def _select_system(comparison: Comparison, name: str) -> System:
     """Return one system of a comparison, on the queries that were compared."""
+    names = comparison.names
     values = {
-        scores.measure: dict(zip(scores.queries, scores.column(name).tolist(), strict=True))
+        names[scores.measure]: dict(zip(scores.queries, scores.column(name).tolist(), strict=True))
         for scores in comparison.scores
     }
     family = comparison.scores[0].family
-    measures = tuple(parse_measures(list(values), family=family))
+    directions = {names[scores.measure]: scores.higher_is_better for scores in comparison.scores}
+    measures = restore_spellings(
+        (
+            replace(measure, higher_is_better=directions[str(measure)])
+            for measure in family_of(family).parse_measures(list(values))
+        ),
+        names,
+    )
     inputs = tuple(file for file in comparison.provenance.inputs if file.system in {None, name})
     provenance = replace(comparison.provenance, inputs=inputs)
-    return System(name, values, measures, comparison.unit, provenance, family=family, saved=True)
+    more = _More(
+        repeats={
+            names[scores.measure]: dict(zip(scores.queries, scores.repeats[name], strict=True))
+            for scores in comparison.scores
+            if name in scores.repeats
+        },
+        clusters={
+            query: cluster
+            for scores in comparison.scores
+            if scores.clusters
+            for query, cluster in zip(scores.queries, scores.clusters, strict=True)
+        },
+        attributes={},
+    )
+    return System(name, values, measures, comparison.unit, provenance, family=family, saved=True, **more)
 
 
-def read_systems(sources: Sources, measures: Measures | None = None) -> list[System]:
-    """Return the systems of evaluations, of scores, or of files of them, with the chosen measures or with all of them."""
-    if not isinstance(sources, Mapping) and isinstance(sources, Result | Scores | str | os.PathLike):
-        sources = [sources]
-    named = list(sources.items() if isinstance(sources, Mapping) else ((None, source) for source in sources))
-    paths = [str(source) for _, source in named if isinstance(source, str | os.PathLike)]
-    by_path = dict(zip(paths, name_files(paths), strict=True))
+Opened: TypeAlias = "System | Evaluation | Scores"
+"""What a source of scores holds of one system."""
+Named: TypeAlias = "tuple[str | None, Opened]"
+"""The same with the name that it was given, if any."""
+
+
+def choose_systems(opened: Sequence[Named], measures: Measures | None = None) -> list[System]:
+    """Return the systems of what was opened, under the names given, with the chosen measures or with all of them."""
     systems = [
-        system if name is None else replace(system, name=str(name))
-        for name, source in named
-        for system in _read(
-            source, by_path.get(str(source)) if isinstance(source, str | os.PathLike) else None
-        )
+        system if name is None else replace(system, name=name)
+        for name, source in opened
+        for system in [source if isinstance(source, System) else to_system(source)]
     ]
-    if not systems:
-        return []
     chosen = next((system.measures for system in systems if system.measures), ())
-    if measures is not None or not chosen:
+    if systems and any(system.family == "score" for system in systems):
+        systems, measures = [replace(system, family="score") for system in systems], None
+    if systems and (measures is not None or not chosen):
         wanted = list(systems[0].values) if measures is None else measures
-        chosen = tuple(parse_measures(wanted, family=systems[0].family))
+        chosen = tuple(family_of(systems[0].family).parse_measures(wanted))
+        chosen = chosen if measures is not None else restore_spellings(chosen, systems[0].written)
     return [replace(system, measures=chosen) for system in systems]
 
 
-def pair_units(sources: Sources) -> tuple[Sources, list[Note]]:
-    """Return evaluations in the units by which their family pairs systems, with notes on that; other sources unchanged."""
-    if not isinstance(sources, Mapping):
-        sources = [sources] if isinstance(sources, Result | Scores | str | os.PathLike) else list(sources)
-    pair = find_pairing(list(sources.values() if isinstance(sources, Mapping) else sources))
+def share_measures(
+    opened: Sequence[Named], measures: Measures | None, *, without: str = ""
+) -> tuple[list[Named], list[Note]]:
+    """Return systems of other tools with the measures that were named, or that all share, and what any says about them.
+
+    Other systems are returned unchanged. A note names the measures that only some systems have. The column `without`,
+    which names clusters, is a measure only if it is named.
+    """
+    if not any(_is_foreign(source) for _, source in opened):
+        return list(opened), []
+    systems = [source if isinstance(source, System) else to_system(source) for _, source in opened]
+    names = [name or system.name for (name, _), system in zip(opened, systems, strict=True)]
+    chosen, notes = _choose_names(names, systems, measures, without)
+    shared = [
+        make_measure(
+            name,
+            merge_kinds(
+                name, [(own, _find_kind(system, name)) for own, system in zip(names, systems, strict=True)]
+            ),
+        )
+        for name in chosen
+    ]
+    return [(name, _restrict(source, shared)) for name, source in opened], notes
+
+
+def _is_foreign(opened: Opened) -> bool:
+    return isinstance(opened, System | Evaluation) and opened.family == "score"
+
+
+def _choose_names(
+    names: Sequence[str], systems: Sequence[System], measures: Measures | None, without: str
+) -> tuple[list[str], list[Note]]:
+    known = dict.fromkeys(name for system in systems for name in system.values)
+    if measures is None:
+        known.pop(without, None)
+        shared = [name for name in known if all(name in system.values for system in systems)]
+        others = [name for name in known if name not in shared]
+        if not shared:
+            each = zip(names, systems, strict=True)
+            listed = "; ".join(f"{name}: {name_some(list(system.values), NAMED)}" for name, system in each)
+            msg = f"no measure is shared by all systems ({listed})"
+            raise BadMeasure(msg)
+        message = f"not compared, because only some systems have them: {name_some(others, NAMED)}"
+        return shared, [Note("unshared-measures", "warning", message)] if others else []
+    listed_measures = [measures] if isinstance(measures, str | Measure) else list(measures)
+    chosen = [part for measure in listed_measures for part in split_names(str(measure), known)]
+    for name in chosen:
+        for own, system in zip(names, systems, strict=True):
+            if name not in system.values:
+                kind = f"measure of the system `{own}`"
+                raise UnknownName(kind, name, list(system.values))
+    return list(dict.fromkeys(chosen)), []
+
+
+def _find_kind(system: System, name: str) -> ScoreKind:
+    """Return what a system says about a measure: of judged's own measures, their direction and range."""
+    found = next((measure for measure in system.measures if str(measure) == name), None)
+    return ScoreKind() if found is None else describe_measure(found)
+
+
+def _restrict(source: Opened, measures: Sequence[Measure]) -> Opened:
+    """Return a system with these measures alone, which may be judged's own."""
+    if isinstance(source, Evaluation) and source.family == "score" and source.alignments:
+        restricted = source.measure(measures)
+        return replace(restricted, provenance=source.provenance)
+    system = source if isinstance(source, System) else to_system(source)
+    values = {str(measure): system.values[str(measure)] for measure in measures}
+    return replace(system, values=values, measures=tuple(measures))
+
+
+def name_system(opened: Opened) -> str:
+    """Return the name that a system has by itself."""
+    if isinstance(opened, System):
+        return opened.name
+    return opened.run if isinstance(opened, Scores) else opened.system
+
+
+def pair_units(opened: Sequence[Named]) -> tuple[list[Named], list[Note]]:
+    """Return evaluations in the units by which their family pairs systems, with notes on that; others unchanged."""
+    pair = find_pairing([source for _, source in opened])
     if pair is None:
-        return sources, []
-    named = sources.items() if isinstance(sources, Mapping) else ((None, source) for source in sources)
-    evaluations = cast("Iterable[tuple[str | None, Evaluation]]", named)
-    return pair([known if name is None else replace(known, system=name) for name, known in evaluations])
+        return list(opened), []
+    evaluations, notes = pair(
+        [
+            source if name is None else replace(source, system=name)
+            for name, source in opened
+            if isinstance(source, Evaluation)
+        ]
+    )
+    return [(None, evaluation) for evaluation in evaluations], notes
 
 
 def find_pairing(sources: Sequence[object]) -> Pair | None:
@@ -170,135 +295,3 @@ def find_pairing(sources: Sequence[object]) -> Pair | None:
     family = FAMILIES[evaluations[0].family]
     same = all((known.family, known.unit) == (family.name, family.unit) for known in evaluations)
     return family.pair if same else None
-
-
-def _read(source: ScoresLike, name: str | None) -> list[System]:
-    if isinstance(source, Evaluation | Scores):
-        return [to_system(source)]
-    if isinstance(source, Result) and (systems := list_systems(source)):
-        return systems
-    if not isinstance(source, str | os.PathLike):
-        msg = f"a system is of type `{type(source).__name__}`, expected an evaluation, scores, or a file of them"
-        raise WrongKind(msg, hint="`compare(qrels, runs, measures)` scores runs first")
-    saved = read_scores(Path(source), name=name)
-    if saved is None:
-        msg = f"{source} holds no scores"
-        raise Unreadable(msg, hint=AGAIN)
-    return list(saved)
-
-
-def read_scores(path: Path, *, name: str | None = None) -> tuple[System, ...] | None:
-    """Return the systems whose values a file holds for every query; None if it holds something else, such as a run.
-
-    The file is a saved evaluation, or a table that `judged score --per-query` wrote: Parquet, CSV, TSV, JSON or JSONL.
-    `name` is that of a system that the file does not name, by default the name of the file.
-    """
-    unnamed = name or name_files([str(path)])[0]
-    extension = split_name(path)[1]
-    if extension == ".json":
-        return _read_result(path, unnamed)
-    named = find_by_extension(extension)
-    if named is None or FORMATS[named].columns is None:
-        return None
-    file = open_file(path)
-    columns = detect(file, SCORES).columns
-    if columns is None or not _has_scores(columns(file), path):
-        return None
-    table = read_table(path, SCORES)
-    try:
-        recorded = msgspec.json.decode(table.metadata.get("judged.provenance", "{}"), type=_Provenance)
-    except msgspec.DecodeError:
-        recorded = _Provenance()  # as if the file did not say, which is noted
-    return _to_systems(table, recorded.restore(), unnamed)
-
-
-class _Protocol(Struct):
-    fingerprint: str
-    measures: tuple[str, ...] = ()
-
-
-class _File(Struct):
-    role: str
-    path: str
-    sha256: str | None = None
-
-
-class _Provenance(Struct):
-    """The fields of a provenance, written as plain data, that a comparison needs."""
-
-    protocols: tuple[_Protocol, ...] = ()
-    inputs: tuple[_File, ...] = ()
-
-    def restore(self) -> Provenance:
-        """Return the protocols and inputs as results have them."""
-        return Provenance(
-            protocols=tuple(
-                ProtocolRecord("", protocol.fingerprint, measures=protocol.measures)
-                for protocol in self.protocols
-            ),
-            inputs=tuple(InputFile(file.role, file.path, file.sha256) for file in self.inputs),
-        )
-
-
-class _Document(Struct):
-    """A result in JSON: with its state if `judged.load` reads it, else with its tables only."""
-
-    provenance: _Provenance = msgspec.field(default_factory=_Provenance)
-    tables: dict[str, msgspec.Raw] = {}
-    state: msgspec.Raw = msgspec.Raw()
-
-
-def _read_result(path: Path, unnamed: str) -> tuple[System, ...] | None:
-    """Read the systems of a result; a run in JSON may be large, so the beginning of the file decides."""
-    if find_kind(path) is None:
-        return None
-    file = open_file(path)
-    try:
-        document = msgspec.json.decode(bytes(file.data), type=_Document)
-        if bytes(document.state):
-            return tuple(replace(system, saved=True) for system in list_systems(load(path))) or None
-        if "scores" not in document.tables:
-            raise _only_means(path)
-        rows = msgspec.json.decode(document.tables["scores"], type=list[dict[str, str | float | None]])
-    except msgspec.DecodeError:
-        msg = f"{path} holds scores, and not as `judged score --per-query` writes them"
-        raise Unreadable(msg, hint=AGAIN) from None
-    return _to_systems(read_table(rows, SCORES, name=str(path)), document.provenance.restore(), unnamed)
-
-
-def _has_scores(columns: Sequence[str], path: Path) -> bool:
-    """Return whether the columns are those of scores; raise BadInput for means, which cannot be tested."""
-    names = {name.strip().lower() for name in columns}
-    units = names & set(SCORES["query"].names)
-    if {"measure", "value"} <= names and units:
-        return True
-    if list(columns[:1]) in (["run"], ["system"]) and not units and not any("doc" in name for name in names):
-        raise _only_means(path)
-    return False
-
-
-def _only_means(path: Path) -> BadInput:
-    message = "holds means of whole runs, expected the scores of every query"
-    return BadInput(str(path), [Problem.error("only-means", str(path), message)], hint=AGAIN)
-
-
-def _to_systems(table: Table, provenance: Provenance, unnamed: str) -> tuple[System, ...]:
-    """Group values by system, measure and query; collect every row that is not a score, then raise.
-
-    A table without a column of systems has those of one system, `unnamed`.
-    """
-    systems: dict[str, dict[str, dict[str, float]]] = {}
-    columns = {name: column.to_pylist() for name, column in table.columns.items()}
-    names, texts, left_out = columns.get("run"), columns.get("text"), columns.get("left_out")
-    rows = zip(columns["query"], columns["measure"], columns["value"], strict=True)
-    for row, (query, measure, value) in enumerate(rows):
-        if texts is not None and texts[row]:
-            continue
-        name = (names[row] if names is not None else None) or unnamed
-        values = systems.setdefault(name, {}).setdefault(measure, {})
-        if query in values:
-            message = f"query `{query}` has a value of {measure} already"
-            table.problems.add("repeated-query", row, message)
-        values[query] = nan if left_out is not None and left_out[row] == 1 else value
-    table.problems.raise_if_any(hint=AGAIN)
-    return tuple(System(name, values, provenance=provenance, saved=True) for name, values in systems.items())

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, TypedDict, overload
 
 import numpy as np
 
 from judged.arrays import Floats
 from judged.blocks import Table, Value
 from judged.errors import BadInput, MissingQueries, UnknownName, WrongKind
-from judged.explanation.ranked_list import (
+from judged.explanation.lists import (
     QueryResults,
     RankedList,
     cut_values,
@@ -24,8 +24,9 @@ from judged.explanation.ranked_list import (
 from judged.explanation.result import Explanation, observe_inputs
 from judged.io.read import read_run
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.terms import Formula, Terms, sum_formula
+from judged.kernels.ranked.terms import Column, Formula, Terms, sum_formula
 from judged.measures.measure import Measure
+from judged.measures.written import find_written, note_spellings
 from judged.problem import Note, Problem
 from judged.profiles.profile import Profile, Reading, as_profile
 from judged.protocol import Protocol
@@ -39,8 +40,24 @@ if TYPE_CHECKING:
 
 MAX_NAMED = 8
 """The number of queries named in the error for an unknown one."""
+_HOPELESS = Note(
+    "no-relevant",
+    "warning",
+    "the query has no relevant document, and scores 1 (`no_relevant` of the protocol is `one`)",
+)
 ROUNDING = 1e-9
 """Rounding tolerance between a value and the sum of its per-rank contributions."""
+
+
+class _Head(TypedDict):
+    """The fields that every explanation has."""
+
+    measure: str
+    written: str
+    run: str
+    query: str
+    value: float
+    provenance: Provenance
 
 
 @overload
@@ -110,8 +127,9 @@ def explain(
     record = ProtocolRecord(
         str(used), used.fingerprint, used.to_dict(), used.profile, (str(reading.measure),), used.short
     )
-    head = {
+    head: _Head = {
         "measure": str(reading.measure),
+        "written": find_written(reading.measure),
         "run": ranked.name,
         "query": query,
         "value": values[query],
@@ -139,19 +157,20 @@ def _find_query(alignment: RankedAlignment, query: str) -> int:
     raise UnknownName("judged query", query, known, hint=hint)
 
 
-def _explain_missing(reading: Reading, grades: dict[str, float], head: Mapping[str, Any]) -> Explanation:
+def _explain_missing(reading: Reading, grades: dict[str, float], head: _Head) -> Explanation:
     """Explain a query that is missing from the run."""
     message = "the run has no results for this query (`missing` of the protocol is `zero`)"
+    hopeless = (_HOPELESS,) if reading.protocol.no_relevant == "one" and head["value"] == 1 else ()
     return Explanation(
         **head,
         ranking=Table(("rank", "document", "score", "grade", "note", "adds"), ()),
         missed=_tabulate_missed(reading, (), grades),
-        notes=(Note("missing-query", "warning", message),),
+        notes=(*hopeless, Note("missing-query", "warning", message), *note_spellings([reading.measure])),
     )
 
 
 def _explain_results(
-    reading: Reading, results: QueryResults, view: Ranking, cuts: Floats | None, head: Mapping[str, Any]
+    reading: Reading, results: QueryResults, view: Ranking, cuts: Floats | None, head: _Head
 ) -> Explanation:
     ranked, measure = results.rank(reading.protocol), reading.measure
     terms = Terms()
@@ -162,9 +181,12 @@ def _explain_results(
         columns["adds"] = adds = np.diff(cuts)
         formula = replace(terms.formula or _sum_of_ranks(cuts), value=float(cuts[-1]))
     last, notes = _last_rank(measure, adds, ranked), tuple[Note, ...]()
-    if cuts is not None and abs(float(cuts[-1]) - float(head["value"])) > ROUNDING:
+    if reading.protocol.no_relevant == "one" and cuts is not None and (cuts[-1], head["value"]) == (0, 1):
+        formula, notes = None, (_HOPELESS,)
+    elif cuts is not None and abs(float(cuts[-1]) - head["value"]) > ROUNDING:
         message = f"this order of the results alone would score {float(cuts[-1]):g}"
         notes = (Note("one-of-many-orders", "info", message),)
+    notes += tuple(note_spellings([measure]))
     return Explanation(
         **head,
         ranking=_tabulate_ranking(ranked, columns, last),
@@ -196,7 +218,7 @@ def _last_rank(measure: Measure, adds: Floats, ranked: RankedList) -> int:
     return min(max(until, int(adding[-1]) + 1 if len(adding) else 0), len(ranked))
 
 
-def _tabulate_ranking(ranked: RankedList, columns: Mapping[str, Any], last: int) -> Table:
+def _tabulate_ranking(ranked: RankedList, columns: Mapping[str, Column], last: int) -> Table:
     """Return a row for each of the first `last` results."""
     fixed = (
         ranked.rank.tolist(),

@@ -12,7 +12,7 @@ import numpy as np
 from judged.arrays import Flags, Floats, Ints
 from judged.blocks import Block, Display, Sentence, Table, Value, format_value
 from judged.explanation.evidence import Evidence
-from judged.explanation.ranked_list import read_graded_judgments
+from judged.explanation.lists import read_graded_judgments
 from judged.explanation.result import list_facts, observe_inputs
 from judged.explanation.scoring_rule import (
     Conventions,
@@ -25,6 +25,7 @@ from judged.explanation.scoring_rule import (
 from judged.explanation.variants import Trials, Variant
 from judged.io.read import read_run
 from judged.measures.measure import Measure
+from judged.measures.written import find_written
 from judged.problem import Note
 from judged.result import Provenance, Result, table_to_arrow
 from judged.tables.inputs import JudgmentsLike, RunLike
@@ -53,6 +54,8 @@ class Side:
     """The number of decimals that the tool prints; None for all."""
     not_imitated: tuple[str, ...] = ()
     """Behaviour of the tool that is not reproduced."""
+    written: str = ""
+    """The name of the measure as the user wrote it; empty: the canonical one."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,16 +107,18 @@ class Difference(Result):
     def blocks(self, display: Display) -> Iterator[Block]:
         """Return both values, the causes, the queries most affected, and the evidence."""
         first, second = (format_value(value, digits=display.digits) for value in self.values)
-        measures = " and ".join(dict.fromkeys((self.first.measure, self.second.measure)))
+        names = dict.fromkeys((self.first.measure, self.second.measure))
+        # two measures under one spelling are distinguished by their own names
+        measures = " and ".join(names) if len(names) > 1 else self.first.written or self.first.measure
         yield Sentence(
             f"{measures} of {self.run}: {first} under {self.first.name}, {second} under {self.second.name}; "
             f"a difference of {self.difference:+.{display.digits}f}"
         )
         short = max(len(self.first.name), len(self.second.name)) <= LONG_NAME
-        names = {"first": self.first.name, "second": self.second.name} if short else {}
+        headings = {"first": self.first.name, "second": self.second.name} if short else {}
         for table, title in ((self.causes, "Causes"), (self.queries, "Queries, the most affected first")):
             if table.rows:
-                columns = tuple(names.get(name, name) for name in table.columns if name != "evidence")
+                columns = tuple(headings.get(name, name) for name in table.columns if name != "evidence")
                 rows = tuple(
                     _format_row(table.columns, row, display.digits)[: len(columns)]
                     for row in table.rows[:MAX_QUERIES]
@@ -131,6 +136,9 @@ class Difference(Result):
         if len(self.queries.rows) > MAX_QUERIES:
             yield f"{len(self.queries.rows) - MAX_QUERIES:,} more queries are affected"
         one, other = self.first, self.second
+        names = dict.fromkeys((side.written, side.measure) for side in (one, other) if side.written)
+        if len(names) == 1:
+            yield from (f"{written} is {name}" for written, name in names)
         if one.queries != other.queries:
             yield f"{one.name} is over {one.queries:,} queries, {other.name} over {other.queries:,}"
         for side in (one, other):
@@ -221,7 +229,8 @@ class _BlendedValues:
         """Return the first or the last blend, which is one of the two rules."""
         scored = int((~np.isnan(self.by_query[end])).sum())
         value = float(self.whole[end])
-        return Side(rule.name, str(rule.measure), value, scored, rule.digits, rule.caveats)
+        name, written = str(rule.measure), find_written(rule.measure)
+        return Side(rule.name, name, value, scored, rule.digits, rule.caveats, written)
 
     def changes_coverage(self, cause: int) -> Flags:
         """Flag the queries that a cause makes scored or left out, under any of the other causes."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from judged.explanation.ranked_list import QueryResults, RankedList, query_grades
+from judged.explanation.lists import QueryResults, RankedList, query_grades
 from judged.explanation.scoring_rule import RuleDifference, ScoringRule
 from judged.kernels.ranked.gains import grade_gains
 from judged.protocol import Protocol

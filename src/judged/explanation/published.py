@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from judged.blocks import Block, Display, Sentence, Table, format_value
 from judged.errors import BadMeasure
-from judged.explanation.ranked_list import read_graded_judgments
-from judged.explanation.result import list_facts, observe_inputs
+from judged.explanation.lists import read_graded_judgments
+from judged.explanation.result import list_facts, name_measure, observe_inputs
 from judged.explanation.scoring_rule import Conventions, parse_rule
 from judged.explanation.variants import Trials
 from judged.io.read import read_run
 from judged.measures.measure import Measure
+from judged.measures.written import find_written, note_spellings
 from judged.problem import Note
 from judged.progress import Progress
 from judged.result import Provenance, Result, table_to_arrow
@@ -98,6 +99,8 @@ class Published(Result):
     """The lowest and highest value over all orders of tied results, if nothing matches and it is known."""
     notes: tuple[Note, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
+    written: str = ""
+    """The name of the measure as the user wrote it; empty: the canonical one."""
 
     @property
     def chance(self) -> float:
@@ -113,7 +116,7 @@ class Published(Result):
         printed = self.printed
         return {
             "run": self.run,
-            "measure": self.measure,
+            **name_measure(self.measure, self.written),
             "conventions": self.conventions,
             "value": self.value,
             "published": {"text": printed.text, "value": printed.value, "unit": printed.unit},
@@ -126,7 +129,7 @@ class Published(Result):
         """Return both numbers, the matches or else the nearest values, and how much a match says."""
         value = format_value(self.value, digits=display.digits)
         yield Sentence(
-            f"{self.measure} of {self.run}: {self.printed.text} was published, {value} under {self.conventions}"
+            f"{self.written or self.measure} of {self.run}: {self.printed.text} was published, {value} under {self.conventions}"
         )
         if self.matches.rows:
             title = "Conventions that give it, the fewest changes first"
@@ -198,7 +201,9 @@ def explain_published(
         len(trials.values),
         len({unit for value in trials.values if 0 < abs(unit := printed.distance(value)) <= NEIGHBOURS}),
         None if matches else trials.range_over_ties(rule),
+        notes=tuple(note_spellings([rule.measure])),
         provenance=Provenance(protocols=(rule.record,), inputs=inputs, settings={"changes": changes}),
+        written=find_written(rule.measure),
     )
 
 

@@ -12,13 +12,14 @@ from judged.arrays import Flags, Floats
 from judged.blocks import Block, Display, Sentence, Table, Value
 from judged.errors import BadInput
 from judged.explanation.evidence import Evidence
-from judged.explanation.ranked_list import read_graded_judgments
+from judged.explanation.lists import read_graded_judgments
 from judged.explanation.reported_scores import ReportedScores, read_reported
-from judged.explanation.result import list_facts, observe_inputs
+from judged.explanation.result import list_facts, name_measure, observe_inputs
 from judged.explanation.scoring_rule import Conventions, ScoringRule, diff, parse_rule
 from judged.explanation.variants import Trials, Variant
 from judged.io.read import read_run
 from judged.measures.measure import Measure
+from judged.measures.written import find_written, note_spellings
 from judged.problem import Note, Problem
 from judged.progress import Progress
 from judged.result import Provenance, Result, table_to_arrow
@@ -66,6 +67,8 @@ class Reported(Result):
     """A row for every query whose values differ, the largest difference first, with what explains it."""
     notes: tuple[Note, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
+    written: str = ""
+    """The name of the measure as the user wrote it; empty: the canonical one."""
 
     @property
     def differing(self) -> int:
@@ -84,10 +87,11 @@ class Reported(Result):
     def summary(self) -> Mapping[str, object]:
         """Return what was compared, and how many queries differ and are explained."""
         names = (
-            *("run", "measure", "conventions", "source", "compared"),
+            *("conventions", "source", "compared"),
             *("differing", "unexplained", "best", "agreeing"),
         )
-        return {name: getattr(self, name) for name in names}
+        head = {"run": self.run, **name_measure(self.measure, self.written)}
+        return {**head, **{name: getattr(self, name) for name in names}}
 
     def blocks(self, display: Display) -> Iterator[Block]:
         """Return how many queries differ and why, the causes, and the queries with the largest differences."""
@@ -106,7 +110,7 @@ class Reported(Result):
 
     def _conclude(self) -> str:
         """Say in a sentence how many queries differ, and whether one set of conventions explains them."""
-        head = f"{self.measure} of {self.run}: "
+        head = f"{self.written or self.measure} of {self.run}: "
         if not self.differing:
             return f"{head}all {self.compared:,} queries are as in {self.source}"
         some = f"{head}{self.differing:,} of {counted(self.compared, 'query')} "
@@ -170,7 +174,8 @@ def explain_reported(
         int(grid.match[grid.best].sum()),
         _tabulate_causes(grid, chosen, trials.variants),
         _tabulate_queries(grid, chosen, trials.variants, evidence),
-        notes=tuple(_make_notes(grid, scores, trials.variants)),
+        notes=(*_make_notes(grid, scores, trials.variants), *note_spellings([rule.measure])),
+        written=find_written(rule.measure),
         provenance=Provenance(protocols=(rule.record,), inputs=inputs, settings={"changes": changes}),
     )
 

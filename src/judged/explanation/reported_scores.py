@@ -22,7 +22,7 @@ SUMMARIES = frozenset({"all", "amean", "mean", "average"})
 WIDE = replace(
     ATTRIBUTES,
     name="scores",
-    fields=(replace(ATTRIBUTES["query"], aliases=(*ATTRIBUTES["query"].names, "", "unnamed: 0")),),
+    fields=(ATTRIBUTES["query"]._replace(aliases=(*ATTRIBUTES["query"].names, "", "unnamed: 0")),),
 )
 """A row for each query and a column for each measure; pandas leaves the name of its index empty."""
 FEW_DECIMALS = 4

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from judged.blocks import Block, Display, Notes, Sentence, Table, format_value
+from judged.blocks import Block, Display, Notes, Sentence, Table, Value, format_value
 from judged.kernels.ranked.terms import Formula
 from judged.problem import Note
 from judged.result import InputFile, Provenance, Result, observe_files, table_to_arrow
@@ -33,6 +33,11 @@ def observe_inputs(qrels: object, run: object) -> tuple[InputFile, ...]:
     return observe_files([("judgments", qrels), ("run", run)])
 
 
+def name_measure(name: str, written: str) -> dict[str, str]:
+    """Return the canonical name of a measure for a summary, and next to it the name that is shown if it is another."""
+    return {"measure": name, **({"written": written} if written else {})}
+
+
 def list_facts(lines: Iterable[str]) -> Iterator[Notes]:
     """Return lines below the tables as one block; none for no lines."""
     facts = tuple(Note("explanation", "info", line) for line in lines)
@@ -54,6 +59,7 @@ class Explanation(Result):
     detail: ClassVar[str] = ""
 
     measure: str
+    """The canonical name of the measure."""
     run: str
     query: str
     value: str | float
@@ -75,6 +81,8 @@ class Explanation(Result):
     """The number of unjudged results in the ranking."""
     notes: tuple[Note, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
+    written: str = ""
+    """The name of the measure as the user wrote it; empty: the canonical one."""
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return the ranking, the ideal order if there is one, and the missed documents."""
@@ -83,7 +91,7 @@ class Explanation(Result):
     def summary(self) -> Mapping[str, object]:
         """Return the measure, the query, the run, the value and the formula."""
         return {
-            "measure": self.measure,
+            **name_measure(self.measure, self.written),
             "query": self.query,
             "run": self.run,
             "value": self.value,
@@ -98,9 +106,10 @@ class Explanation(Result):
         """Return the value, its formula, the tables without rows that add nothing, and what was omitted."""
         value = format_value(self.value, digits=display.digits)
         text = f" ({display.texts[self.query]})" if self.query in display.texts else ""
-        yield Sentence(f"{self.measure} of query {self.query}{text} in {self.run}: {value}")
+        label = self.written or self.measure
+        yield Sentence(f"{label} of query {self.query}{text} in {self.run}: {value}")
         if self.formula is not None:
-            yield Sentence(f"{self.measure} = {self.formula.text(digits=display.digits)}")
+            yield Sentence(f"{label} = {self.formula.text(digits=display.digits)}")
         tables = self._tables()
         shown = {name: replace(table, rows=self._choose_rows(name)) for name, table in tables.items()}
         yield from (replace(table, title=TITLES[name]) for name, table in shown.items() if table.rows)
@@ -125,7 +134,7 @@ class Explanation(Result):
         tables = {"ranking": self.ranking, "ideal": self.ideal, "missed": self.missed}
         return {name: table for name, table in tables.items() if table is not None}
 
-    def _choose_rows(self, name: str) -> tuple[tuple[Any, ...], ...]:
+    def _choose_rows(self, name: str) -> tuple[tuple[Value, ...], ...]:
         """Return the first rows of a table; of the ranking, after the first ranks, those that add something."""
         table = self._tables()[name]
         rows = table.rows

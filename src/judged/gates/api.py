@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import NoneType
-from typing import TypedDict, cast
+from typing import Literal, TypedDict, cast
 
 import numpy as np
 
-from judged.comparison.systems import ScoresLike, System, find_pairing, read_scores, read_systems, to_system
+from judged.comparison.clusters import ClusterChoice, choose_clusters, list_clusters, note_clusters
+from judged.comparison.sources import ScoreReading, check_directions, open_alone, read_stored
+from judged.comparison.systems import (
+    Opened,
+    ScoresLike,
+    System,
+    choose_systems,
+    name_system,
+    pair_units,
+    share_measures,
+    to_system,
+)
 from judged.errors import (
     BadInput,
     BadMeasure,
@@ -19,19 +30,19 @@ from judged.errors import (
     BadSample,
     MissingQueries,
     UnknownName,
-    Unreadable,
     check_kind,
 )
 from judged.gates.result import Delta, GateReport, MeasureGate, parse_delta
 from judged.measures.measure import Measure
 from judged.measures.parse import list_measures
+from judged.measures.written import SPELLINGS, find_written, note_spellings
 from judged.problem import Note, Problem, merge_notes
 from judged.profiles.profile import Profile, as_profile
 from judged.protocol import Protocol
 from judged.result import InputFile, observe_files
 from judged.scoring.evaluate import evaluate, read_truth
 from judged.scoring.evaluation import Evaluation
-from judged.scoring.family import Measures, Pair
+from judged.scoring.family import Measures
 from judged.stats.margin import OneSidedTest, margin_test
 from judged.stats.paired import differences, pair_by_query
 from judged.tables.inputs import RunLike, TruthLike
@@ -48,12 +59,17 @@ class GateSettings(TypedDict, total=False):
     protocol: Protocol | Profile | str
     baseline_run: str | None
     allow_other_protocol: bool
+    clusters: ClusterChoice
     resamples: int
     seed: int
     name: str | None
     run_name: str | None
     baseline_name: str | None
     threads: int | None
+    higher: str | Sequence[str]
+    lower: str | Sequence[str]
+    missing: Literal["skip", "zero"]
+    format: str | None
 
 
 def gate(
@@ -68,50 +84,65 @@ def gate(
     protocol: Protocol | Profile | str = "trec_eval-9",
     baseline_run: str | None = None,
     allow_other_protocol: bool = False,
+    clusters: ClusterChoice = None,
     resamples: int = 10_000,
     seed: int = 0,
     name: str | None = None,
     run_name: str | None = None,
     baseline_name: str | None = None,
     threads: int | None = None,
+    higher: str | Sequence[str] = (),
+    lower: str | Sequence[str] = (),
+    missing: Literal["skip", "zero"] = "skip",
+    format: str | None = None,  # noqa: A002 - what users call it
 ) -> GateReport:
-    """Test whether `run` is no worse than `baseline`, by more than `min_delta` at most, on every measure.
+    """Test, for every measure, whether the difference of `run` from `baseline` is above `min_delta`.
 
     `gate(qrels, run, measures, baseline=…)` scores the run first; the arguments are as in `judged.evaluate`, and
     `baseline` is another run, or scores made before: an `Evaluation`, `Scores`, or a file that `judged score --per-query`
     wrote (`baseline_run` names the run in it, if it holds several). `gate(system, baseline=…)` takes the scores of both,
-    in the same forms; `measures` then chooses some of theirs.
+    in the same forms, or in that of any other tool; `measures` then chooses some of theirs, and `higher`, `lower`,
+    `missing` and `format` are those of `judged.compare`.
 
     `min_delta` is a number, or a percentage of the baseline's mean such as `"-2%"`. `test` is `t` or `randomisation`.
+    `clusters` is a dict from query to cluster, or names an attribute of the scores: queries of one cluster are not
+    independent, and both tests are then by cluster.
     A baseline scored under another protocol is an error unless `allow_other_protocol` is set.
     """
     delta = parse_delta(min_delta)
+    names = _Names(run_name, baseline_run, baseline_name)
     for argument, value in {"run_name": run_name, "baseline_name": baseline_name}.items():
         check_kind(argument, value, (str, NoneType), "a name, or None")
-    pair = find_pairing([qrels, baseline])
+    reading = ScoreReading.of(
+        higher, lower, missing, format, cluster=clusters if isinstance(clusters, str) else None
+    )
+    notes: list[Note] = []
     if run is None:
-        scoring = None
-        scored = [cast("ScoresLike", qrels)] if pair is None else pair([cast("Evaluation", qrels)])[0]
-        systems = read_systems(scored, measures)
-        several = len(systems) > 1
-        ours = _choose_run(systems, str(qrels), run_name if several else None, option="run_name")
-        ours = _rename(ours, run_name)
+        ours, theirs, notes = _open_both(
+            cast("ScoresLike", qrels), cast("ScoresLike", baseline), measures, reading, names
+        )
     elif measures is None:
         msg = "no measure was given to score the run by"
         raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
     else:
+        reading.refuse("runs that are scored now")
         scoring = _Scoring.prepare(cast("TruthLike", qrels), measures, protocol, threads)
         ours = scoring.score(run, run_name)
+        theirs = _read_baseline(baseline, names, ours, scoring)
     for measure in ours.measures:
         _check_measure(measure)
-    theirs = _read_baseline(baseline, baseline_run, baseline_name, ours, scoring, pair)
-    notes = list(merge_notes({ours.name: ours.notes, theirs.name: theirs.notes}))
+    known = {
+        system.name: [note for note in system.notes if note.code != SPELLINGS] for system in (ours, theirs)
+    }
+    notes += [*merge_notes(known), *note_spellings(ours.measures)]
     if theirs.saved:
         notes += _check_saved(theirs, ours, allow_other_protocol=allow_other_protocol)
-    results = tuple(
-        _gate_measure(measure, ours, theirs, delta, _TestSettings(alpha, test, resamples, seed))
-        for measure in ours.measures
-    )
+    cluster, by_query = choose_clusters(clusters, None, [ours, theirs])
+    settings = _TestSettings(alpha, test, resamples, seed, cluster, by_query)
+    gated = [_gate_measure(measure, ours, theirs, delta, settings) for measure in ours.measures]
+    results = tuple(result for result, _ in gated)
+    if by_query:
+        notes += note_clusters(gated[0][1], cluster, test, ours.unit)
     provenance = replace(
         ours.provenance,
         settings={
@@ -120,6 +151,7 @@ def gate(
             "test": test,
             "resamples": resamples,
             "seed": seed,
+            **({"cluster": cluster} if by_query else {}),
         },
     )
     title = name or f"{ours.name} against {theirs.name}"
@@ -169,40 +201,69 @@ class _TestSettings:
     test: OneSidedTest
     resamples: int
     seed: int
+    cluster: str
+    clusters: Mapping[str, str]
 
 
-def _read_baseline(
-    baseline: RunLike | ScoresLike,
-    run: str | None,
-    name: str | None,
-    ours: System,
-    scoring: _Scoring | None,
-    pair: Pair | None,
-) -> System:
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names that the user chose."""
+
+    run: str | None
+    baseline_run: str | None
+    """The system in the baseline's file."""
+    baseline: str | None
+
+
+def _open_both(
+    run: ScoresLike, baseline: ScoresLike, measures: Measures | None, reading: ScoreReading, names: _Names
+) -> tuple[System, System, list[Note]]:
+    """Return the systems of two sources of scores, paired, with notes on that."""
+    ours, theirs = _split(open_alone(run, reading)), _split(open_alone(baseline, reading))
+    new = _choose_run(ours, str(run), names.run if len(ours) > 1 else None, option="run_name")
+    old = _choose_run(theirs, str(baseline), names.baseline_run)
+    both, unshared = share_measures([(None, new), (None, old)], measures, without=reading.cluster)
+    both, notes = pair_units(both)
+    first, second = choose_systems(both, measures)
+    check_directions([first, second], reading)
+    first = first if names.run is None else replace(first, name=names.run)
+    kept = (
+        second.notes if second.family == "score" else ()
+    )  # of a stored evaluation, its own report said them
+    called = _set_apart(names.baseline or second.name, first.name)
+    return first, replace(second, name=called, saved=True, notes=kept), [*notes, *unshared]
+
+
+def _split(opened: Sequence[Opened]) -> list[Opened]:
+    """Return every system alone, where several were evaluated together."""
+    return [
+        system
+        for source in opened
+        for system in (source.systems.values() if isinstance(source, Evaluation) else [source])
+    ]
+
+
+def _read_baseline(baseline: RunLike | ScoresLike, names: _Names, ours: System, scoring: _Scoring) -> System:
     """Return the baseline's scores: those made before, or those of a run that is scored now."""
     saved: Sequence[System] | None = None
     if isinstance(baseline, Evaluation | Scores):
-        scored = [baseline] if pair is None else pair([cast("Evaluation", baseline)])[0]
-        saved = [replace(to_system(evaluation), saved=True, notes=()) for evaluation in scored]
+        saved = [replace(to_system(baseline), saved=True, notes=())]
     elif isinstance(baseline, str | os.PathLike) and str(baseline) != "-" and Path(baseline).is_file():
-        saved = read_scores(Path(baseline))
+        saved = read_stored(Path(baseline))
     if saved is not None:
-        chosen = _choose_run(saved, str(baseline), run)
-        return replace(chosen, name=_set_apart(name or chosen.name, ours.name))
-    if run is not None:
-        msg = f"`{run}` names a run among stored scores, but the baseline is itself a run"
+        chosen = cast("System", _choose_run(saved, str(baseline), names.baseline_run))
+        return replace(chosen, name=_set_apart(names.baseline or chosen.name, ours.name))
+    if names.baseline_run is not None:
+        msg = f"`{names.baseline_run}` names a run among stored scores, but the baseline is itself a run"
         raise BadProtocol(msg, hint="leave `--baseline-run` out")
-    if scoring is None:
-        msg = "the baseline is a run, and there are no judgments to score it with"
-        raise Unreadable(msg, hint="use `gate(qrels, run, measures, baseline=…)`, or scores as the baseline")
-    return scoring.score(cast("RunLike", baseline), name, apart_from=ours.name)
+    return scoring.score(cast("RunLike", baseline), names.baseline, apart_from=ours.name)
 
 
 def _choose_run(
-    systems: Sequence[System], path: str, wanted: str | None, *, option: str = "--baseline-run"
-) -> System:
+    systems: Sequence[Opened], path: str, wanted: str | None, *, option: str = "--baseline-run"
+) -> Opened:
     """Return the system that was named by the option, or the only one."""
-    names = [system.name for system in systems]
+    names = [name_system(system) for system in systems]
     if wanted is not None:
         if wanted not in names:
             kind = f"run in {path}"
@@ -220,10 +281,6 @@ def _choose_run(
     return systems[0]
 
 
-def _rename(system: System, name: str | None) -> System:
-    return system if name is None else replace(system, name=name)
-
-
 def _set_apart(baseline: str, run: str | None) -> str:
     """Return the name of the baseline, changed if it is also the run's: old and new copies of a file often share one."""
     return f"{baseline} (baseline)" if baseline == run else baseline
@@ -234,21 +291,24 @@ def _check_reach(measure: Measure, delta: Delta) -> None:
     low, high = measure.bounds
     if not delta.relative and abs(delta.value) >= high - low:
         always = "fail" if delta.value > 0 else "pass"
-        msg = f"`min_delta` is {delta}, and {measure} lies between {low:g} and {high:g}, so every run would {always}"
+        msg = f"`min_delta` is {delta}, and {measure.label} lies between {low:g} and {high:g}, so every run would {always}"
         raise BadProtocol(msg, hint=f"{delta.value:g} % of the baseline's mean is written `{delta.value:g}%`")
 
 
 def _check_measure(measure: Measure) -> None:
     """Raise BadMeasure if neither direction of a measure is better, or if its values are not averaged."""
+    if measure.family == "score" and measure.higher_is_better is None:
+        msg = f"{measure} cannot be a gate: whether more or less of it is better is not known"
+        raise BadMeasure(msg, hint=f'say `--higher "{measure}"` or `--lower "{measure}"`')
     if measure.text or measure.higher_is_better is None:
         why = "its values are text" if measure.text else "neither more nor less of it is better"
-        msg = f"{measure} cannot be a gate: {why}"
+        msg = f"{measure.label} cannot be a gate: {why}"
         raise BadMeasure(msg, hint="`judged measures NAME` says which way a measure is better")
     if measure.aggregate in {"geometric", "percentile", "pooled"}:
         kind = {"geometric": "a geometric mean", "percentile": "a percentile"}.get(
             measure.aggregate, "pooled"
         )
-        msg = f"{measure} cannot be a gate: it is {kind}, and the test is of a mean"
+        msg = f"{measure.label} cannot be a gate: it is {kind}, and the test is of a mean"
         raise BadMeasure(msg, hint=f"take {measure.compare_by or measure.name}, whose values are the same")
 
 
@@ -277,33 +337,35 @@ def _check_saved(saved: System, ours: System, *, allow_other_protocol: bool) -> 
 
 def _gate_measure(
     measure: Measure, ours: System, theirs: System, delta: Delta, settings: _TestSettings
-) -> MeasureGate:
-    """Return the outcome of one measure, over the queries that both have a value for."""
+) -> tuple[MeasureGate, tuple[str, ...]]:
+    """Return the outcome of one measure, over the queries that both have a value for, and their clusters."""
     name = str(measure)
     queries, values, (only_ours, only_theirs), neither = pair_by_query([ours[name], theirs[name]])
     record = ours.protocol(name)
     unpaired = [*only_ours, *only_theirs]
     if unpaired and record is not None and record.conventions.get("missing") == "error":
-        msg = f"{name}: {len(unpaired):,} queries have a value on one side only: {', '.join(unpaired[:3])}"
+        msg = f"{measure.label}: {len(unpaired):,} queries have a value on one side only: {', '.join(unpaired[:3])}"
         raise MissingQueries(msg, hint="the protocol says `missing` is an `error`")
     if not queries:
-        msg = f"{name}: `{ours.name}` and `{theirs.name}` have no {ours.unit} in common, expected the same"
+        msg = f"{measure.label}: `{ours.name}` and `{theirs.name}` have no {ours.unit} in common, expected the same"
         raise BadSample(msg)
     _check_reach(measure, delta)
     new, old = values.T
     gained = differences(new, old) if measure.higher_is_better else differences(old, new)
+    clusters = list_clusters(queries, settings.cluster, settings.clusters, ours.unit)
     tested = margin_test(
         gained,
-        margin=delta.margin(old, measure=name),
+        margin=delta.margin(old, measure=measure.label),
         alpha=settings.alpha,
         test=settings.test,
+        clusters=clusters or None,
         resamples=settings.resamples,
         seed=settings.seed,
     )
     order = np.argsort(gained, kind="stable").tolist()
     changes = [(queries[at], float(gained[at])) for at in order]
-    return MeasureGate(
-        name,
+    gate = MeasureGate(
+        measure.label,
         ours.name,
         theirs.name,
         float(new.mean()),
@@ -319,4 +381,7 @@ def _gate_measure(
         only_in_baseline=tuple(only_theirs),
         in_neither=tuple(neither),
         unit=ours.unit,
+        canonical=name if find_written(measure) else "",
+        family=measure.family,
     )
+    return gate, clusters

@@ -11,7 +11,7 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, Value
-from judged.errors import BadProtocol, BadSample, UnknownName
+from judged.errors import BadProtocol, BadSample
 from judged.gates.verdict_text import (
     describe_looks,
     describe_test,
@@ -21,8 +21,9 @@ from judged.gates.verdict_text import (
     give_reason,
     shorten,
 )
+from judged.measures.written import describe_name, find_label
 from judged.problem import Note, split_doubts
-from judged.result import Provenance, Result, tabulate
+from judged.result import Provenance, Result, name_rows, tabulate
 from judged.stats.margin import MarginTest, Verdict
 from judged.wording import counted, plural
 
@@ -84,6 +85,7 @@ class MeasureGate:
     """The outcome of one measure. Differences are in the good direction: above 0 the run is better."""
 
     measure: str
+    """The name of the measure, as the user wrote it."""
     run: str
     baseline: str
     run_mean: float
@@ -105,6 +107,9 @@ class MeasureGate:
     """Queries that neither has a value for that counts in the mean."""
     unit: str = "query"
     """Plural noun of the units that runs are compared on: queries, or tasks."""
+    canonical: str = ""
+    """The canonical name of the measure; empty: that which is shown."""
+    family: str = "ranked"
 
     @property
     def verdict(self) -> Verdict:
@@ -122,7 +127,12 @@ class MeasureGate:
         return explain_verdict(self)
 
     def to_dict(self) -> dict[str, Value]:
-        """Return every number by name; None if it is undefined or infinite."""
+        """Return the names of the measure, and every number by name; None if it is undefined or infinite."""
+        names = describe_name(self.measure, self.canonical or self.measure, shown=bool(self.canonical))
+        return {**names, **{name: value for name, value in self.figures().items() if name != "measure"}}
+
+    def figures(self) -> dict[str, Value]:
+        """Return the name that is shown, and every number."""
         test = self.test
         return {
             "measure": self.measure,
@@ -144,6 +154,7 @@ class MeasureGate:
             "baseline_mean": self.baseline_mean,
             "higher_is_better": self.higher_is_better,
             "queries": test.queries,
+            "clusters": test.clusters or None,
             "better": self.better,
             "equal": test.queries - self.better - self.worse,
             "worse": self.worse,
@@ -209,24 +220,24 @@ class GateReport(Result):
         return len(self.results)
 
     def __getitem__(self, measure: object) -> MeasureGate:
-        """Return the outcome of one measure."""
-        for result in self.results:
-            if result.measure == str(measure):
-                return result
-        raise UnknownName("measure of this gate", str(measure), [result.measure for result in self.results])
+        """Return the outcome of one measure, by any of its names."""
+        label = find_label(measure, self.names, self.results[0].family, kind="measure of this gate")
+        return next(result for result in self.results if result.measure == label)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The canonical name of each measure, by the name that is shown."""
+        return {result.measure: result.canonical or result.measure for result in self.results}
 
     def tables(self) -> dict[str, pa.Table]:
         """Return a row for each measure, then the queries that changed most."""
-        return {
-            "measures": tabulate([result.to_dict() for result in self.results]),
-            "queries": tabulate(
-                [
-                    {"measure": result.measure, "query": query, "difference": difference}
-                    for result in self.results
-                    for query, difference in (*result.hurt, *reversed(result.helped))
-                ]
-            ),
-        }
+        changes: list[dict[str, Value]] = [
+            {"measure": result.measure, "query": query, "difference": difference}
+            for result in self.results
+            for query, difference in (*result.hurt, *reversed(result.helped))
+        ]
+        rows = {"measures": [result.figures() for result in self.results], "queries": changes}
+        return {name: name_rows(tabulate(records), self.names) for name, records in rows.items()}
 
     def blocks(self, display: Display) -> Iterable[Block]:
         """Return the verdict, the table of measures, the reason of each, and the queries that lost most."""

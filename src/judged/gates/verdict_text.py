@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from judged.stats.clusters import ONE_CLUSTER
 from judged.stats.margin import POWER, MarginTest
 from judged.stats.outcome import ONE_QUERY
 from judged.wording import counted
@@ -98,10 +99,11 @@ def _decide(result: MeasureGate) -> str:
     if result.verdict == "fail":
         return f"the difference{way} is at most {high}, below {margin} ({_format_p(test.p_below)})"
     if math.isinf(test.low) or math.isinf(test.high):
-        return f"{counted(test.queries, result.unit)} can show nothing at alpha {test.alpha:g} by the {describe_test(test)}"
+        return f"{_count_draws(result)} can show nothing at alpha {test.alpha:g} by the {describe_test(test)}"
     more = ""
-    if test.needed and test.needed > test.queries:
-        more = f"; about {counted(test.needed, result.unit)} would decide between equally good systems"
+    if test.needed and test.needed > (test.clusters or test.queries):
+        needed = counted(test.needed, "cluster" if test.clusters else result.unit)
+        more = f"; about {needed} would decide between equally good systems"
     return f"the difference{way} may be anything from {low} to {high}, on both sides of {margin}{more}"
 
 
@@ -111,17 +113,24 @@ def _name_margin(result: MeasureGate) -> str:
 
 
 def describe_test(test: MarginTest) -> str:
-    """Return the name of the test, and how many sign flips it is based on."""
+    """Return the name of the test, how many sign flips it is based on, and how many clusters."""
+    by = f", by {counted(test.clusters, 'cluster')}" if test.clusters else ""
     if test.test == "t":
-        return "one-sided paired t-test"
+        return f"one-sided paired t-test{by}"
     drawn = "all sign flips" if test.exact else f"{test.resamples:,} random sign flips"
-    return f"one-sided randomisation test, {drawn}"
+    return f"one-sided randomisation test, {drawn}{by}"
+
+
+def _count_draws(result: MeasureGate) -> str:
+    """Return the number of independent draws: of clusters, or of units."""
+    test = result.test
+    return counted(test.clusters, "cluster") if test.clusters else counted(test.queries, result.unit)
 
 
 def _undefined(result: MeasureGate) -> str:
     test = result.test
-    if test.undefined == ONE_QUERY:
-        return f"one {result.unit} shows nothing about others"
+    if test.undefined in {ONE_QUERY, ONE_CLUSTER}:
+        return f"one {'cluster' if test.clusters else result.unit} shows nothing about others"
     same = (
         f"no {result.unit} differs"
         if test.difference == 0

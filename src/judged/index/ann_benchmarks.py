@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import pyarrow.compute as pc
@@ -44,7 +44,7 @@ def import_results(folder: Path, dataset: Dataset, *, k: int) -> IndexBenchmark:
     return make_benchmark(dataset, workload, [_read_point(library, path, scorer) for path in paths])
 
 
-def _read_point(library: Any, path: Path, scorer: Scorer) -> Point:
+def _read_point(library: ModuleType, path: Path, scorer: Scorer) -> Point:
     k, data = scorer.workload.k, scorer.dataset
     check_hdf5(path)
     with library.File(path, "r") as file:
@@ -132,5 +132,5 @@ def export_results(benchmark: IndexBenchmark, dataset: Dataset, results: Path, f
     return written
 
 
-def _to_text(value: Any) -> str:
+def _to_text(value: object) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)

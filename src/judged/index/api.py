@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from judged.errors import BadProtocol, EngineFailed
 from judged.index.data import Dataset, make_dataset, open_dataset
-from judged.index.engine import VectorArray
 from judged.index.family import NeighbourProtocol
 from judged.index.measurement import Workload, draw_ladder, make_filter
 from judged.index.points import Point, name_measures, name_recall, score_points
 from judged.index.result import TARGET, IndexBenchmark
-from judged.index.sweep import Failure, plan_builds, read_sweep, run_sweep
+from judged.index.sweep import Build, Failure, plan_builds, run_sweep
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Severity
 from judged.progress import Progress
@@ -23,21 +24,19 @@ from judged.result import ProtocolRecord, Provenance
 from judged.store.machine import describe_machine
 from judged.wording import counted
 
-QUICK = ("exact", "hnswlib", "faiss-hnsw")
-"""Engines of a benchmark that names none: the first two of these that are installed."""
 LATE = 0.2
 """The share of the median response by which the harness may be late before a note says so."""
 
 
 def benchmark_index(
-    vectors: VectorArray | str | os.PathLike[str],
-    queries: VectorArray | str | os.PathLike[str] | None = None,
+    vectors: ArrayLike | os.PathLike[str],
+    queries: ArrayLike | os.PathLike[str] | None = None,
     *,
-    engines: str | Sequence[Any] = (),
-    sweep: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    engines: str | Sequence[object] = (),
+    sweep: Mapping[str, object] | str | os.PathLike[str] | None = None,
     metric: str | None = None,
-    neighbours: Any = None,
-    attributes: Mapping[str, Any] | None = None,
+    neighbours: object = None,
+    attributes: Mapping[str, object] | None = None,
     at_recall: float | None = None,
     output: str | os.PathLike[str] | None = None,
     urls: Mapping[str, str] | None = None,
@@ -73,12 +72,10 @@ def benchmark_index(
         raise BadProtocol(msg, hint=f"it has {', '.join(Workload.__dataclass_fields__)}") from None
     return benchmark_dataset(
         dataset,
-        engines=[engines] if isinstance(engines, str) else list(engines),
-        sweep=sweep,
-        workload=asked,
+        plan_builds([engines] if isinstance(engines, str) else list(engines), sweep, urls=urls),
+        asked,
         at_recall=at_recall,
         output=output,
-        urls=urls,
         measures=[measures] if isinstance(measures, str) else list(measures),
         timeout=timeout,
         progress=progress,
@@ -87,26 +84,19 @@ def benchmark_index(
 
 def benchmark_dataset(
     dataset: Dataset,
+    builds: Sequence[Build],
+    workload: Workload,
     *,
-    engines: Sequence[Any] = (),
-    sweep: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-    workload: Workload | None = None,
     at_recall: float | None = None,
     output: str | os.PathLike[str] | None = None,
-    urls: Mapping[str, str] | None = None,
     measures: Sequence[str] = (),
     timeout: float | None = None,
     progress: Progress | None = None,
-    truth_progress: Progress | None = None,
 ) -> IndexBenchmark:
-    """Measure engines on a data set; everything is checked before anything is built."""
-    workload = workload or Workload()
+    """Measure the builds on a data set; everything is checked before anything is built."""
     if at_recall is not None and not 0 < at_recall <= 1:
         msg = f"`at_recall` is {at_recall:g}, expected a share above 0 and at most 1"
         raise BadProtocol(msg)
-    grid = read_sweep(sweep) if isinstance(sweep, str | os.PathLike) else sweep
-    source = str(sweep) if isinstance(sweep, str | os.PathLike) else "sweep"
-    builds = plan_builds(list(engines) or list(grid or ()) or find_quick_engines(), grid, source=source)
     for build in builds:
         if dataset.metric not in build.engine.capabilities.metrics:
             known = ", ".join(sorted(build.engine.capabilities.metrics))
@@ -117,7 +107,7 @@ def benchmark_dataset(
         make_filter(text, dataset.vectors, ladder)
     parse_measures(name_measures(workload.k, measures), family="neighbour")
     _check_k(dataset, workload)
-    dataset.neighbours(workload.k, progress=truth_progress)
+    dataset.neighbours(workload.k)
     with tempfile.TemporaryDirectory(prefix="judged-results-") as temporary:
         results = Path(output or temporary)
         measured, failures = run_sweep(
@@ -125,7 +115,6 @@ def benchmark_dataset(
             builds,
             workload,
             results,
-            urls=urls,
             progress=progress,
             timeout=timeout,
             at_recall=at_recall,
@@ -172,13 +161,6 @@ def make_benchmark(
         provenance,
         (*dataset.notes, *_find_notes(dataset, workload, points)),
     )
-
-
-def find_quick_engines() -> list[str]:
-    """Return exact search, and the first graph index that is installed."""
-    from judged.index.engine import ENGINES
-
-    return [name for name in QUICK if not ENGINES[name].missing_packages()][:2]
 
 
 def _check_k(dataset: Dataset, workload: Workload) -> None:

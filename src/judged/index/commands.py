@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -54,12 +54,12 @@ class Several(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.i
 
     name = "list"
 
-    def __init__(self, read: Callable[[str], Any], what: str) -> None:
+    def __init__(self, read: Callable[[str], object], what: str) -> None:
         self.read, self.what = read, what
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[Any, ...]:
+    ) -> tuple[object, ...]:
         """Return the values."""
         try:
             return tuple(self.read(part.strip()) for part in str(value).split(",") if part.strip())
@@ -236,22 +236,22 @@ def command(
     """
     from judged.errors import EngineFailed
     from judged.index.api import benchmark_dataset
+    from judged.index.sweep import plan_builds
 
     folder, output = split_output(output)
     output.check(pictures=True)
     workload, urls = work.to_workload(data.seed), options.addresses
     dataset = data.open()
+    builds = plan_builds(options.engines, options.sweep, urls=urls)
     with Progress("Exact neighbours", enabled=not output.quiet) as truth:
         dataset.neighbours(work.k, progress=truth)
     with Progress("Benchmark", enabled=not output.quiet, lines=True) as progress:
         benchmark = benchmark_dataset(
             dataset,
-            engines=options.engines,
-            sweep=options.sweep,
-            workload=workload,
+            builds,
+            workload,
             at_recall=options.at_recall,
             output=folder,
-            urls=urls,
             measures=options.measures,
             timeout=options.timeout,
             progress=progress,

@@ -86,7 +86,7 @@ class CollectionEngine(RemoteEngine):
             client.close()
         self._clients = []
 
-    def make_client(self) -> Any:
+    def make_client(self) -> object:
         """Make a client of the library for the address."""
         raise NotImplementedError
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ from judged.progress import Progress
 from judged.registry import Registry
 from judged.result import InputFile, observe_files
 from judged.store.hashing import hash_text
+
+Source: TypeAlias = str | os.PathLike[str]
 
 HELD_OUT = 0.1
 """The share of vectors that become queries, where none are given; at most a thousand."""
@@ -69,13 +71,13 @@ class Dataset:
 
 
 def make_dataset(
-    vectors: Any,
-    queries: Any = None,
+    vectors: object,
+    queries: object = None,
     *,
     metric: str | None = None,
-    neighbours: NDArray[np.int64] | None = None,
+    neighbours: object = None,
     distances: NDArray[np.float64] | None = None,
-    attributes: Mapping[str, Any] | None = None,
+    attributes: Mapping[str, object] | None = None,
     name: str = "vectors",
     seed: int = 0,
 ) -> Dataset:
@@ -109,14 +111,14 @@ def make_dataset(
     dataset = Dataset(name, base, wanted, chosen, notes=notes)
     if neighbours is None:
         return dataset
-    return replace(dataset, given=_check_given(dataset, neighbours, distances))
+    return replace(dataset, given=_check_given(dataset, np.asarray(neighbours), distances))
 
 
 def open_dataset(
-    source: str | os.PathLike[str],
+    source: Source,
     *,
-    queries: str | os.PathLike[str] | None = None,
-    neighbours: str | os.PathLike[str] | None = None,
+    queries: Source | None = None,
+    neighbours: Source | None = None,
     metric: str | None = None,
     seed: int = 0,
     limit: int | None = None,
@@ -215,7 +217,9 @@ def _check_given(
     )
 
 
-def _find_parts(folder: Path, queries: Any, neighbours: Any) -> tuple[Path, Any, Any]:
+def _find_parts(
+    folder: Path, queries: Source | None, neighbours: Source | None
+) -> tuple[Path, Source | None, Source | None]:
     """Return the files of a folder as the TEXMEX corpora name them."""
     parts: dict[str, Path | None] = {}
     for part in ("base", "query", "groundtruth"):

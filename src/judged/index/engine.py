@@ -23,7 +23,8 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field as dataclass_field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias
+from types import ModuleType
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +39,16 @@ Metric: TypeAlias = Literal["l2", "ip", "cosine", "hamming"]
 METRICS: tuple[Metric, ...] = ("l2", "ip", "cosine", "hamming")
 """Euclidean distance, inner product, cosine distance, Hamming distance of bits."""
 
-VectorArray: TypeAlias = NDArray[Any]
+VectorArray: TypeAlias = NDArray[np.float32 | np.uint8]
 """Vectors as rows: 32-bit floats; for Hamming distance, bits packed into bytes."""
 Attributes: TypeAlias = Mapping[str, NDArray[np.int64]]
 """Whole numbers by which vectors are filtered: a column for each field."""
 SettingValue: TypeAlias = int | float | str | bool
 Settings: TypeAlias = Mapping[str, SettingValue]
-Search: TypeAlias = Callable[[VectorArray], Sequence[int] | NDArray[np.integer[Any]]]
-"""Takes one query and returns the ids of its neighbours, nearest first; −1 stands for none."""
+Ids: TypeAlias = Sequence[int] | NDArray[np.integer]
+"""The ids of the neighbours of one query, nearest first; −1 stands for none."""
+Search: TypeAlias = Callable[[VectorArray], Ids]
+"""Takes one query and returns its neighbours."""
 
 ENTRY_POINTS = "judged.engines"
 """The group of entry points under which installed packages announce engines: a name and a "module:attribute"."""
@@ -206,7 +209,7 @@ class Engine:
     def close(self) -> None:
         """Release everything, and remove what was made on a server."""
 
-    def load(self, module: str) -> Any:
+    def load(self, module: str) -> ModuleType:
         """Import a module of the engine's library; raise `MissingExtra` if it is not installed."""
         return need(module, extra=self.extra, needed_by=f"the engine `{self.name}`")
 
@@ -242,6 +245,16 @@ class BatchEngine(Engine):
         raise NotImplementedError
 
 
+class OwnIndex(Protocol):
+    """What a user-defined class has; further arguments of `search` are its query settings."""
+
+    def build(self, vectors: VectorArray, /) -> object:
+        """Build the index over all vectors."""
+
+    def search(self, query: VectorArray, k: int, /, **settings: SettingValue) -> Ids:
+        """Return the row numbers of the `k` nearest vectors."""
+
+
 class OwnEngine(BatchEngine):
     """Any class with `build(vectors)` and `search(query, k)` as an engine.
 
@@ -261,17 +274,18 @@ class OwnEngine(BatchEngine):
     """
 
     title = "user-defined class"
-    factory: ClassVar[Callable[..., Any]]
+    factory: ClassVar[Callable[..., OwnIndex]]
 
     @classmethod
-    def wrap(cls, factory: Any) -> type[Engine]:
+    def wrap(cls, factory: object) -> type[Engine]:
         """Return the engine of a class, or of an object that is built once."""
-        lacking = [name for name in ("build", "search") if not callable(getattr(factory, name, None))]
-        if lacking:
-            msg = f"`{factory!r}` has no method `{lacking[0]}`, expected an engine with `build` and `search`"
-            raise WrongKind(msg)
+        for method in ("build", "search"):
+            if not callable(getattr(factory, method, None)):
+                msg = f"`{factory!r}` has no method `{method}`, expected an engine with `build` and `search`"
+                raise WrongKind(msg)
         make = factory if isinstance(factory, type) else lambda: factory
-        search = list(inspect.signature(factory.search).parameters.values())
+        signature = inspect.signature(getattr(factory, "search"))  # noqa: B009 - mypy knows nothing of an `object`
+        search = list(signature.parameters.values())
         further = search[3:] if isinstance(factory, type) else search[2:]
         arguments = list(inspect.signature(make).parameters.values())
         name = factory.__name__ if isinstance(factory, type) else type(factory).__name__
@@ -341,7 +355,7 @@ for _name, _home in {
     ENGINES.add(_name, f"judged.index.engines.{_home}")
 
 
-def find_engine(engine: Any) -> type[Engine]:
+def find_engine(engine: object) -> type[Engine]:
     """Return the engine of a name, a "module:Class", or a class or object with `build` and `search`."""
     if isinstance(engine, str):
         if ":" not in engine:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 
 from judged.arrays import Floats, Ints
 from judged.errors import Unreadable
-from judged.index.engine import Metric
+from judged.index.engine import Metric, VectorArray
 from judged.index.family import find_places
 from judged.index.neighbours import Neighbours
 from judged.index.vectors import Vectors
@@ -24,6 +22,7 @@ from judged.progress import Progress
 from judged.store.cache import Cache, remove_cache
 from judged.store.files import cache_folder
 from judged.store.hashing import hash_bytes
+from judged.store.machine import count_processors, pin_blas
 
 BLOCK = 1 << 24
 """Maximum number of float32 distances that one thread holds at a time: 64 MiB."""
@@ -36,8 +35,8 @@ LARGEST = 900_000_000
 
 
 def find_neighbours(
-    vectors: NDArray[Any],
-    queries: NDArray[Any],
+    vectors: VectorArray,
+    queries: VectorArray,
     metric: Metric,
     *,
     depth: int,
@@ -78,7 +77,7 @@ class _Search:
         self,
         rows: NDArray[np.float32],
         queries: NDArray[np.float32],
-        squares: Any,
+        squares: NDArray[np.float32] | None,
         count: int,
         metric: Metric,
     ) -> None:
@@ -142,7 +141,7 @@ class _Search:
         return distance if self.metric == "ip" else 2 * distance - self.rows.shape[1]
 
 
-def _measure(rows: NDArray[Any], query: NDArray[Any], metric: Metric) -> Floats:
+def _measure(rows: NDArray[np.float32], query: NDArray[np.float32], metric: Metric) -> Floats:
     """Return the distances of rows from a query in float64; bits are −1 and 1 here."""
     if metric == "l2":
         exact = np.subtract(rows, query, dtype=np.float64)
@@ -156,17 +155,18 @@ def _measure(rows: NDArray[Any], query: NDArray[Any], metric: Metric) -> Floats:
 
 
 def _to_floats(
-    vectors: NDArray[Any], queries: NDArray[Any], metric: Metric
+    vectors: VectorArray, queries: VectorArray, metric: Metric
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return float32 matrices; bits become −1 and 1, whose inner product counts those that agree."""
     if metric != "hamming":
-        return vectors, queries
-    rows, wanted = (np.unpackbits(array, axis=1).astype(np.float32) * 2 - 1 for array in (vectors, queries))
+        return vectors.astype(np.float32, copy=False), queries.astype(np.float32, copy=False)
+    bits = (array.view(np.uint8) for array in (vectors, queries))
+    rows, wanted = (np.unpackbits(array, axis=1).astype(np.float32) * 2 - 1 for array in bits)
     return rows, wanted
 
 
 def measure_distances(
-    vectors: NDArray[Any], queries: NDArray[Any], metric: Metric, ids: Ints, truth: Neighbours
+    vectors: VectorArray, queries: VectorArray, metric: Metric, ids: Ints, truth: Neighbours
 ) -> Floats:
     """Return the exact distance of every answer, infinite for −1; those of known neighbours are looked up."""
     place = find_places(truth.ids, ids)
@@ -221,25 +221,6 @@ def _read_cached(path: Path, key: bytes, population: int) -> Neighbours | None:
             return Neighbours(saved["ids"], saved["distances"], population)
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None
-
-
-@contextmanager
-def pin_blas(threads: int, *, library: str | None = None) -> Iterator[None]:
-    """Let BLAS, or that library of it alone, use that many threads, where threadpoolctl is installed to limit it."""
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        limit: Any = nullcontext()
-    else:
-        pools = ThreadpoolController()
-        limit = (pools if library is None else pools.select(internal_api=library)).limit(limits=threads)
-    with limit:
-        yield
-
-
-def count_processors() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _cut(length: int, size: int) -> Iterator[slice]:

@@ -11,7 +11,7 @@ import numpy as np
 from judged.arrays import Ints
 from judged.errors import BadInput, BadMeasure
 from judged.index.measures import NeighbourView
-from judged.index.neighbours import Answers, Neighbours, find_repeats
+from judged.index.neighbours import IndexResults, Neighbours, find_repeats
 from judged.measures.families import registry_for
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
@@ -58,7 +58,7 @@ class NeighbourCounts:
 
 
 def align_neighbours(
-    truth: Neighbours, answers: Answers, protocol: NeighbourProtocol, measures: Sequence[Measure] = ()
+    truth: Neighbours, answers: IndexResults, protocol: NeighbourProtocol, measures: Sequence[Measure] = ()
 ) -> Alignment:
     """Return for every answer its place among the exact neighbours; raise errors for what cannot be compared."""
     if len(truth) != len(answers):

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from itertools import count
 from threading import Barrier, Thread
 from time import perf_counter_ns, process_time, sleep
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judged.errors import EngineFailed
-from judged.index.engine import Search, VectorArray
+from judged.index.engine import Ids, Search, VectorArray
 
 SPIN = 200_000
 """Nanoseconds before an arrival from which the clock is watched, because sleeping overshoots."""
@@ -34,7 +33,7 @@ class Samples:
     end: list[int] = field(default_factory=list)
     arrival: list[int] = field(default_factory=list)
     """Arrival of the query, in open loops."""
-    answers: list[Any] = field(default_factory=list)
+    answers: list[Ids | None] = field(default_factory=list)
     """The answer, where it is kept; None for a query that failed."""
     failed: list[int] = field(default_factory=list)
     """Places, in the other lists, of queries that failed."""
@@ -75,6 +74,7 @@ def run_single(
     starts, ends, answers = samples.start, samples.end, samples.answers
     now = perf_counter_ns
     with _without_collection(samples):
+        answer: Ids | None
         for number in range(repeats):
             kept = answers if keep and number == 0 else []
             for query in queries:
@@ -191,7 +191,9 @@ def _wait_until(moment: int) -> bool:
     return idle
 
 
-def _retry(search: Search, query: VectorArray, retries: int, samples: Samples, error: Exception) -> Any:
+def _retry(
+    search: Search, query: VectorArray, retries: int, samples: Samples, error: Exception
+) -> Ids | None:
     """Ask a failed query again, as often as is allowed; None if it fails every time."""
     samples.error = samples.error or f"{type(error).__name__}: {error}"
     for _ in range(retries):
@@ -220,7 +222,7 @@ def _without_collection(samples: Samples) -> Iterator[None]:
             gc.enable()
 
 
-def check_answers(engine: str, answers: Sequence[Any], size: int) -> None:
+def check_answers(engine: str, answers: Sequence[object], size: int) -> None:
     """Raise `EngineFailed` unless every answer is a row of ids of `size` vectors, numbered from 0; −1 fills a row.
 
     >>> check_answers("mine", [[4, 2, -1], None, []], 5)
@@ -239,7 +241,7 @@ def check_answers(engine: str, answers: Sequence[Any], size: int) -> None:
             raise EngineFailed(msg)
 
 
-def to_matrix(answers: Sequence[Any], k: int) -> NDArray[np.int64]:
+def to_matrix(answers: Sequence[Ids | None], k: int) -> NDArray[np.int64]:
     """Return answers as rows of `k` ids, filled with −1.
 
     >>> to_matrix([[4, 2, 7], None, [1]], 2).tolist()

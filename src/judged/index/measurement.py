@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import nan
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +73,7 @@ class Latencies:
     max: float
 
 
-def summarise(nanoseconds: NDArray[Any]) -> Latencies:
+def summarise(nanoseconds: NDArray[np.int64]) -> Latencies:
     """Return the percentiles of raw samples, by linear interpolation.
 
     >>> summarise(np.array([1_000_000, 3_000_000])).p50

@@ -66,7 +66,7 @@ class NeighbourView:
         if self.distance is None:
             msg = "the answers have no distances, which this measure looks at"
             raise BadMeasure(
-                msg, hint="leave `tolerance` and `epsilon` out, or give `Answers` its `distances`"
+                msg, hint="leave `tolerance` and `epsilon` out, or give `IndexResults` its `distances`"
             )
         return self.distance
 
@@ -104,7 +104,7 @@ def recall(
         Four neighbours are known, and the answers are the first, the third and another one:
 
         >>> truth = judged.Neighbours([[5, 6, 7, 8]], [[0.1, 0.2, 0.3, 0.4]], population=10)
-        >>> answers = judged.Answers([[5, 7, 9]])
+        >>> answers = judged.IndexResults([[5, 7, 9]])
         >>> judged.evaluate(truth, answers, ["R@3", 'R(over="cutoff")@2']).mean()
         {'R@3': 0.5, 'R(over="cutoff")@2': 0.5}
     """
@@ -149,7 +149,7 @@ def precision(view: NeighbourView, *, cutoff: int) -> Floats:
         Two of four answers are neighbours:
 
         >>> truth = judged.Neighbours([[5, 6, 7, 8]], [[0.1, 0.2, 0.3, 0.4]], population=10)
-        >>> judged.evaluate(truth, judged.Answers([[5, 7, 9, 1]]), "P@4").mean()
+        >>> judged.evaluate(truth, judged.IndexResults([[5, 7, 9, 1]]), "P@4").mean()
         {'P@4': 0.5}
     """
     return _find_hits(view, cutoff, view.depth) / cutoff
@@ -180,7 +180,7 @@ def reciprocal_rank(view: NeighbourView, *, cutoff: int | None = None) -> Floats
         The first neighbour comes second:
 
         >>> truth = judged.Neighbours([[5, 6]], [[0.1, 0.2]], population=10)
-        >>> judged.evaluate(truth, judged.Answers([[9, 5]]), "RR").mean()
+        >>> judged.evaluate(truth, judged.IndexResults([[9, 5]]), "RR").mean()
         {'RR': 0.5}
     """
     hit = view.place[:, :cutoff] >= 0
@@ -216,7 +216,7 @@ def distance_ratio(view: NeighbourView, *, cutoff: int) -> Floats:
         The second answer is at distance 3 instead of 1:
 
         >>> truth = judged.Neighbours([[5, 6]], [[1.0, 1.0]], population=10)
-        >>> answers = judged.Answers([[5, 9]], [[1.0, 3.0]])
+        >>> answers = judged.IndexResults([[5, 9]], [[1.0, 3.0]])
         >>> judged.evaluate(truth, answers, "DistanceRatio@2").mean()
         {'DistanceRatio@2': 2.0}
     """
@@ -256,7 +256,7 @@ def missed(view: NeighbourView, *, cutoff: int) -> Floats:
         Both answers are neighbours, and neither is one of the two nearest:
 
         >>> truth = judged.Neighbours([[5, 6, 8, 9]], [[0.1, 0.2, 0.3, 0.4]], population=10)
-        >>> judged.evaluate(truth, judged.Answers([[9, 8]]), "Missed@2").mean()
+        >>> judged.evaluate(truth, judged.IndexResults([[9, 8]]), "Missed@2").mean()
         {'Missed@2': 1.0}
     """
     hits = _find_hits(view, cutoff, np.minimum(cutoff, view.depth))
@@ -290,7 +290,7 @@ def short(view: NeighbourView, *, cutoff: int) -> Floats:
         The one answer is returned twice:
 
         >>> truth = judged.Neighbours([[5, 6]], [[0.1, 0.2]], population=10)
-        >>> judged.evaluate(truth, judged.Answers([[5, 5]]), "Short@2").mean()
+        >>> judged.evaluate(truth, judged.IndexResults([[5, 5]]), "Short@2").mean()
         {'Short@2': 1.0}
     """
     return (view.returned < np.minimum(cutoff, view.depth)).astype(float)

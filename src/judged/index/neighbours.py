@@ -57,7 +57,7 @@ class Neighbours:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class IndexResults:
     """Answers of an index to every query, in its order; −1 fills rows that are shorter."""
 
     family: ClassVar[str] = "neighbour"

@@ -25,7 +25,7 @@ from judged.index.measurement import (
     plan_churn,
     summarise,
 )
-from judged.index.neighbours import Answers, Neighbours
+from judged.index.neighbours import IndexResults, Neighbours
 from judged.index.sweep import describe
 from judged.result import ProtocolRecord, Provenance
 from judged.scoring.evaluate import evaluate_with
@@ -203,7 +203,7 @@ class Scorer:
         truth, data = self.truths[phase], self.dataset
         ids = read_answers(rows, self.workload.k)[: len(data.queries)]
         distances = measure_distances(data.vectors.array, data.queries.array, data.metric, ids, truth)
-        return evaluate_with(NEIGHBOUR, truth, Answers(ids, distances), self.measures)
+        return evaluate_with(NEIGHBOUR, truth, IndexResults(ids, distances), self.measures)
 
     def _find_truth(self, phase: str) -> Neighbours:
         """Return the exact neighbours among the vectors that could be found in a phase."""

@@ -12,13 +12,22 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from threading import Timer
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from judged.errors import BadProtocol, EngineFailed, MissingExtra, UnknownName
 from judged.index.data import Dataset
-from judged.index.engine import Engine, OwnEngine, Setting, Settings, complete_settings, find_engine
+from judged.index.engine import (
+    ENGINES,
+    Engine,
+    OwnEngine,
+    Setting,
+    Settings,
+    SettingValue,
+    complete_settings,
+    find_engine,
+)
 from judged.index.measurement import Measurement, Workload, propose_effort
 from judged.index.worker import Job, PlannedPoint, find_effort, make_key, open_points, run_job
 from judged.io.settings import read_yaml
@@ -30,6 +39,11 @@ from judged.store.machine import describe_machine
 FORMAT = 1
 """Part of every key; raised when a measurement is made in another way."""
 
+Grid: TypeAlias = Mapping[str, SettingValue | Sequence[SettingValue]]
+"""Settings to combine, each with a value or a list of values."""
+
+QUICK = ("exact", "hnswlib", "faiss-hnsw")
+"""Engines of a benchmark that names none: the first two of these that are installed."""
 TIMEOUT = 86_400.0
 """Default timeout, in seconds, of a build with its measurements."""
 
@@ -41,6 +55,8 @@ class Build:
     engine: type[Engine]
     settings: Settings
     queries: tuple[Settings, ...]
+    url: str | None = None
+    """The address of its server, if it has one."""
 
     @property
     def name(self) -> str:
@@ -67,7 +83,7 @@ def describe(engine: str, build: Settings, query: Settings) -> str:
     return f"{engine}({inside})" if inside else engine
 
 
-def read_sweep(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_sweep(path: str | os.PathLike[str]) -> Mapping[str, object]:
     """Return the sweep of a YAML file: for each engine `build` and `query` settings, each a value or a list."""
     document = read_yaml(Path(path))
     if not isinstance(document, Mapping):
@@ -77,15 +93,21 @@ def read_sweep(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def plan_builds(
-    engines: Sequence[Any], sweep: Mapping[str, Any] | None, *, source: str = "sweep"
+    engines: Sequence[object],
+    sweep: Mapping[str, object] | str | os.PathLike[str] | None = None,
+    *,
+    urls: Mapping[str, str] | None = None,
 ) -> list[Build]:
     """Return every build with its query settings; without a sweep, the values that each engine suggests.
 
-    Raises errors that name the place of what is wrong, before anything is built.
+    `sweep` is a YAML file, or a dict of the same layout. Without engines there are those of the sweep, or two quick
+    ones. Raises errors that name the place of what is wrong, before anything is built.
     """
-    kinds = [find_engine(engine) for engine in (engines or list(sweep or {}))]
+    source = str(sweep) if isinstance(sweep, str | os.PathLike) else "sweep"
+    grid = read_sweep(sweep) if isinstance(sweep, str | os.PathLike) else sweep or {}
+    kinds = [find_engine(engine) for engine in (engines or list(grid) or _find_quick_engines())]
     names = [kind.name for kind in kinds]
-    for name in sweep or {}:
+    for name in grid:
         if name not in names:
             role = f"engine of the benchmark ({source})"
             raise UnknownName(role, name, names)
@@ -95,17 +117,23 @@ def plan_builds(
         if missing:
             raise MissingExtra(missing[0], extra=kind.extra, needed_by=f"the engine `{kind.name}`")
         place = f"{source}: {kind.name}"
-        grids = _read_entry((sweep or {}).get(kind.name, {}), place)
+        grids = _read_entry(grid.get(kind.name, {}), place)
         suggested = {
             name: list(setting.values) for name, setting in kind.query_settings.items() if setting.values
         }
         queries = _expand(kind.query_settings, grids.get("query", suggested), f"{place}.query")
         settings = _expand(kind.build_settings, grids.get("build", {}), f"{place}.build")
-        builds += [Build(kind, build, tuple(queries)) for build in settings]
+        url = (urls or {}).get(kind.name)
+        builds += [Build(kind, build, tuple(queries), url) for build in settings]
     return builds
 
 
-def _read_entry(entry: Any, place: str) -> dict[str, Any]:
+def _find_quick_engines() -> list[str]:
+    """Return exact search, and the first graph index that is installed."""
+    return [name for name in QUICK if not ENGINES[name].missing_packages()][:2]
+
+
+def _read_entry(entry: object, place: str) -> Mapping[str, Grid]:
     """Return the `build` and `query` parts of an engine's entry."""
     if entry is None:
         return {}
@@ -122,7 +150,7 @@ def _read_entry(entry: Any, place: str) -> dict[str, Any]:
     return dict(entry)
 
 
-def _expand(known: Mapping[str, Setting], grid: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
+def _expand(known: Mapping[str, Setting], grid: Grid, place: str) -> list[dict[str, SettingValue]]:
     """Return every combination of the values of a grid, each completed with the defaults."""
     lists = {}
     for name, given in grid.items():
@@ -138,7 +166,7 @@ def _expand(known: Mapping[str, Setting], grid: Mapping[str, Any], place: str) -
     return [complete_settings(known, chosen, what=f"setting of {place}") for chosen in combinations]
 
 
-def _check_value(setting: Setting, value: Any, place: str) -> None:
+def _check_value(setting: Setting, value: SettingValue, place: str) -> None:
     expected = type(setting.default)
     sound = isinstance(value, expected) or (expected is float and isinstance(value, int))
     if not sound or (isinstance(value, bool) and expected is not bool):
@@ -149,12 +177,12 @@ def _check_value(setting: Setting, value: Any, place: str) -> None:
         raise BadProtocol(msg)
     # whole numbers count something: only a setting that is 0 by default may be 0
     least = min(1, setting.default) if isinstance(setting.default, int) else None
-    if least is not None and value < least:
+    if least is not None and isinstance(value, int) and value < least:
         msg = f"{place} is {value}, expected {least:d} or more"
         raise BadProtocol(msg)
 
 
-def make_subject(dataset: Dataset, build: Build, workload: Workload) -> dict[str, Any]:
+def make_subject(dataset: Dataset, build: Build, workload: Workload) -> dict[str, object]:
     """Return everything that the points of a build depend on."""
     return {
         "format": FORMAT,
@@ -179,7 +207,6 @@ def run_sweep(
     workload: Workload,
     results: Path,
     *,
-    urls: Mapping[str, str] | None = None,
     progress: Progress | None = None,
     timeout: float | None = None,
     at_recall: float | None = None,
@@ -205,7 +232,7 @@ def run_sweep(
                 folder,
                 str(results.resolve()),
                 subject,
-                (urls or {}).get(build.engine.name),
+                build.url,
                 dataset.vectors.bits,
                 at_recall,
                 _find_known(build, finished.values(), make_key(subject)),
@@ -264,11 +291,11 @@ def _save_data(dataset: Dataset, folder: Path, k: int) -> None:
     np.save(folder / "truth.npy", dataset.neighbours(k).ids)
 
 
-def _run(job: Job, kind: type[Engine], timeout: float | None) -> Iterator[dict[str, Any]]:
+def _run(job: Job, kind: type[Engine], timeout: float | None) -> Iterator[Mapping[str, object]]:
     """Run a job in a process of its own, and yield its steps; a class that no module holds is run in this one."""
     reference = _find_reference(kind)
     if reference is None:
-        events: list[dict[str, Any]] = []
+        events: list[Mapping[str, object]] = []
         try:
             run_job(job, lambda event, details: events.append({"event": event, **details}), kind=kind)
         except EngineFailed:
@@ -281,7 +308,7 @@ def _run(job: Job, kind: type[Engine], timeout: float | None) -> Iterator[dict[s
     yield from _run_process(replace(job, engine=reference), timeout)
 
 
-def _run_process(job: Job, timeout: float | None) -> Iterator[dict[str, Any]]:
+def _run_process(job: Job, timeout: float | None) -> Iterator[Mapping[str, object]]:
     path = Path(job.data) / "job.json"
     path.write_text(json.dumps(to_builtins(job)), encoding="utf-8")
     with tempfile.TemporaryFile() as errors:
@@ -293,7 +320,7 @@ def _run_process(job: Job, timeout: float | None) -> Iterator[dict[str, Any]]:
             env=_environment(job.workload.threads),
             text=True,
         )
-        ended: dict[str, Any] = {}
+        failure: EngineFailed | None = None
         alarm = Timer(timeout or TIMEOUT, process.kill)
         alarm.start()
         try:
@@ -301,7 +328,7 @@ def _run_process(job: Job, timeout: float | None) -> Iterator[dict[str, Any]]:
             for line in process.stdout:
                 event = json.loads(line)
                 if event["event"] == "failed":
-                    ended = event
+                    failure = EngineFailed(event["message"], hint=event["hint"])
                 else:
                     yield event
             process.wait()
@@ -313,8 +340,8 @@ def _run_process(job: Job, timeout: float | None) -> Iterator[dict[str, Any]]:
             process.wait()
             for pipe in filter(None, (process.stdin, process.stdout)):
                 pipe.close()
-        if ended:
-            raise EngineFailed(ended["message"], hint=ended["hint"])
+        if failure is not None:
+            raise failure
         if process.returncode and overdue:
             msg = f"it did not finish within {timeout or TIMEOUT:g} seconds"
             raise EngineFailed(msg)

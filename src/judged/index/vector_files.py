@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 import numpy as np
@@ -23,6 +23,9 @@ from judged.io.open import open_file
 from judged.problem import Problem
 from judged.store.files import check_size
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 METRICS = {"euclidean": "l2", "angular": "cosine", "hamming": "hamming", "dot": "ip", "ip": "ip"}
 """Names of the metrics in ann-benchmarks."""
 _HDF5 = ("train", "test", "neighbors", "distances")
@@ -32,8 +35,8 @@ _HDF5 = ("train", "test", "neighbors", "distances")
 class VectorFile:
     """Contents of one file: vectors, and in files of benchmarks also queries, neighbours and the metric."""
 
-    vectors: NDArray[Any]
-    queries: NDArray[Any] | None = None
+    vectors: NDArray[np.number]
+    queries: NDArray[np.number] | None = None
     neighbours: NDArray[np.int64] | None = None
     distances: NDArray[np.float64] | None = None
     metric: str | None = None
@@ -207,7 +210,7 @@ def _read_parquet(path: Path) -> VectorFile:
     return VectorFile(vectors, attributes=attributes)
 
 
-def _is_list(kind: Any) -> bool:
+def _is_list(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judged.arrays import Ints
 from judged.errors import BadInput
+from judged.index.engine import VectorArray
 from judged.problem import Locate, Problem, Problems, locate_row
 from judged.store.hashing import hash_parts
 
@@ -24,7 +24,7 @@ class Vectors:
     Make one with `from_array`, or read one with `judged.index.vector_files.read_vectors`.
     """
 
-    array: NDArray[Any]
+    array: VectorArray
     attributes: Mapping[str, Ints] = field(default_factory=dict)
     name: str = "vectors"
     bits: int = 0
@@ -50,7 +50,7 @@ class Vectors:
             raise BadInput(name, [Problem.error("bad-matrix", "vectors", got)])
         if matrix.dtype == bool:
             packed = np.packbits(matrix, axis=1)
-            return cls(packed, _check_attributes(attributes, matrix, name), name, matrix.shape[1])
+            return cls(packed, _check_attributes(attributes, len(matrix), name), name, matrix.shape[1])
         with np.errstate(over="ignore"):
             floats = np.ascontiguousarray(matrix, dtype=np.float32)
         problems = Problems(name, locate)
@@ -59,7 +59,7 @@ class Vectors:
             "not-finite", bad, lambda row: f"{_first_bad(floats[row])}, expected finite 32-bit floats"
         )
         problems.raise_if_any()
-        return cls(floats, _check_attributes(attributes, matrix, name), name)
+        return cls(floats, _check_attributes(attributes, len(matrix), name), name)
 
     def __len__(self) -> int:
         return len(self.array)
@@ -95,14 +95,12 @@ def _first_bad(row: NDArray[np.float32]) -> str:
     return f"dimension {at} is {row[at]}"
 
 
-def _check_attributes(
-    attributes: Mapping[str, object] | None, matrix: NDArray[Any], name: str
-) -> dict[str, Ints]:
+def _check_attributes(attributes: Mapping[str, object] | None, rows: int, name: str) -> dict[str, Ints]:
     columns = {}
     for field_name, values in (attributes or {}).items():
         column = np.asarray(values)
-        if column.shape != (len(matrix),) or column.dtype.kind not in "iub":
-            got = f"{column.dtype} of shape {column.shape}, expected {len(matrix):,} whole numbers"
+        if column.shape != (rows,) or column.dtype.kind not in "iub":
+            got = f"{column.dtype} of shape {column.shape}, expected {rows:,} whole numbers"
             raise BadInput(name, [Problem.error("bad-attribute", f"attribute `{field_name}`", got)])
         columns[field_name] = column.astype(np.int64)
     return columns

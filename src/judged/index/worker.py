@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Thread
 from time import perf_counter, process_time
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,6 @@ from judged.index.engine import (
     complete_settings,
     find_engine,
 )
-from judged.index.exact import count_processors
 from judged.index.family import find_places
 from judged.index.load import Samples, check_answers, run_closed, run_open, run_single, to_matrix
 from judged.index.measurement import (
@@ -55,11 +55,12 @@ from judged.saved import from_builtins, to_builtins
 from judged.store.files import replace_file
 from judged.store.hashing import hash_value
 from judged.store.log import Log
+from judged.store.machine import count_processors
 
 BATCH = 10_000
 """Vectors that are inserted at a time."""
 
-Report = Callable[[str, Mapping[str, Any]], None]
+Report = Callable[[str, Mapping[str, object]], None]
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class PlannedPoint:
     """A point that is to be measured."""
 
     key: str
-    query: Mapping[str, Any]
+    query: Settings
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,14 @@ class Job:
     """Everything that a worker needs to know."""
 
     engine: str
-    build: Mapping[str, Any]
+    build: Settings
     points: tuple[PlannedPoint, ...]
     workload: Workload
     metric: Metric
     data: str
     """The folder with `vectors.npy`, `queries.npy` and `attributes.npz`."""
     results: str
-    subject: Mapping[str, Any]
+    subject: Mapping[str, object]
     """Everything but the query settings that a point depends on: its key is their hash."""
     url: str | None = None
     bits: int = 0
@@ -141,7 +142,7 @@ def run_job(job: Job, report: Report, *, kind: type[Engine] | None = None) -> No
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def make_key(subject: Mapping[str, Any], query: Mapping[str, Any] | None = None) -> str:
+def make_key(subject: Mapping[str, object], query: Settings | None = None) -> str:
     """Return the hash of what a point depends on; without a query setting, that of its group."""
     return hash_value({**subject, "query": query})[:32]
 
@@ -170,7 +171,7 @@ def _plan_points(run: _Run, job: Job) -> Iterator[PlannedPoint]:
         effort = propose_effort(run.recalls, job.at_recall)
 
 
-def _load(job: Job) -> tuple[Vectors, NDArray[Any], NDArray[np.int64]]:
+def _load(job: Job) -> tuple[Vectors, VectorArray, NDArray[np.int64]]:
     data = Path(job.data)
     with np.load(data / "attributes.npz") as saved:
         attributes = {name: saved[name] for name in saved.files}
@@ -181,7 +182,7 @@ def _load(job: Job) -> tuple[Vectors, NDArray[Any], NDArray[np.int64]]:
 
 def _build(
     engine: Engine, job: Job, vectors: Vectors, ladder: NDArray[np.int64], folder: Path
-) -> tuple[BuildCost, dict[str, Any]]:
+) -> tuple[BuildCost, Settings]:
     """Insert all vectors and build the index, both measured; return the cost and the settings asked for."""
     asked = complete_settings(engine.build_settings, job.build, what=f"build setting of {engine.name}")
     filtered = bool(job.workload.filters)
@@ -404,7 +405,7 @@ class _Usage:
         return cls(process_time(), server, memory)
 
 
-def _find_processes(psutil: Any, engine: Engine) -> list[Any]:
+def _find_processes(psutil: ModuleType, engine: Engine) -> list[Any]:
     try:
         numbers = engine.stats().processes
     except (AttributeError, NotImplementedError):  # before `create`
@@ -471,7 +472,7 @@ def main(path: str) -> int:
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what engines print must not get between the lines of the protocol
 
-    def report(event: str, details: Mapping[str, Any]) -> None:
+    def report(event: str, details: Mapping[str, object]) -> None:
         output.write(json.dumps({"event": event, **details}) + "\n")
         output.flush()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,9 +20,17 @@ from judged.io.table import RawTable, choose
 from judged.problem import Place, Problem, Problems
 from judged.tables.columns import Column
 from judged.tables.schema import Schema
+from judged.wording import counted
 
-DELIMITERS = ",\t;"
-"""Delimiters of values; the header decides."""
+RATING = "rating"
+"""Name of a column of grades in which a cell may be empty."""
+POINTS = (
+    "numbers with a decimal comma are not read: write 0.5 for 0,5 (in a spreadsheet, by its number format)"
+)
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+DELIMITERS = "\t,;"
+"""Delimiters of values; the one that is most frequent in the header is taken, of equally frequent ones the first."""
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 
 @dataclass(frozen=True)
@@ -82,18 +91,25 @@ def read(file: File, schema: Schema) -> RawTable:
     sheet = open_sheet(file, schema)
     match = schema.match(sheet.header, subject=file.label)
     names = [name for columns in match.columns.values() for name in columns]
-    wanted = [*dict.fromkeys(names), *(match.others if schema.open else ())]
-    numbers = [names[0] for name, names in match.columns.items() if schema[name].kind == "number"]
+    wanted = [*dict.fromkeys([*names, *match.doubtful]), *(match.others if schema.open else ())]
+    labels = {
+        names[0]: name
+        for name, names in match.columns.items()
+        if schema[name].kind == "number" and not schema[name].codes.get(names[0].strip().lower())
+    }
     problems = Problems(file.label, line=sheet.line)
+    unrated = 0
     try:
-        columns = _read_fast(sheet, wanted, numbers)
+        columns = _read_fast(sheet, wanted, labels)
     except pa.ArrowInvalid:  # the slow reader finds what is wrong, and where
-        labels = {names[0]: name for name, names in match.columns.items() if schema[name].kind == "number"}
-        columns = _read_carefully(sheet, wanted, labels, problems)
+        columns, unrated = _read_carefully(sheet, wanted, labels, problems)
     if sheet.spaced:
         ids = {at for name, found in match.columns.items() if schema[name].kind == "id" for at in found}
         columns = {name: _trim(column) if name in ids else column for name, column in columns.items()}
-    return choose(match, schema, columns.__getitem__, problems, text=True)
+    raw = choose(match, schema, columns.__getitem__, problems, text=True)
+    if unrated:
+        raw.notes = (*raw.notes, f"{counted(unrated, 'row')} without a rating: left out")
+    return raw
 
 
 def _trim(column: Column) -> Column:
@@ -158,14 +174,28 @@ def _read_fast(sheet: Sheet, wanted: Sequence[str], numbers: Collection[str]) ->
 
 def _read_carefully(
     sheet: Sheet, wanted: Sequence[str], numbers: Mapping[str, str], problems: Problems
-) -> dict[str, Column]:
-    """Return columns as Python reads them; `numbers` says what messages call the columns of numbers."""
-    rows, lines = [], []
+) -> tuple[dict[str, Column], int]:
+    """Return columns as Python reads them, and the number of rows that were not rated.
+
+    `numbers` says what messages call the columns of numbers.
+    """
+    rows, lines, unrated = [], [], 0
+    ratings = [
+        at for at, name in enumerate(sheet.header) if name.strip().lower() == RATING and name in numbers
+    ]
     for line, row in sheet.rows():
         if line < 0:
             problems.add_line("malformed-line", -line, f"cannot be read: {row[0]}")
+        elif (
+            ratings
+            and not any(row[at].strip() for at in ratings if at < len(row))
+            and len(row) in {1, len(sheet.header)}
+        ):
+            unrated += 1  # Quepid writes queries and documents that nobody has rated yet
         elif len(row) != len(sheet.header):
             problems.add_line("malformed-line", line, f"{len(row)} columns, expected {len(sheet.header)}")
+            if len(row) == len(sheet.header) + len(numbers) and sheet.delimiter == ",":
+                problems.hint = POINTS
         else:
             rows.append(row)
             lines.append(line)
@@ -174,8 +204,17 @@ def _read_carefully(
     for name in wanted:
         place = sheet.header.index(name)
         values = [row[place] for row in rows]
-        columns[name] = _parse_numbers(values, numbers[name], problems) if name in numbers else values
-    return columns
+        columns[name] = (
+            _parse_numbers(values, numbers[name], problems)
+            if name in numbers and not _lists(values)
+            else values
+        )
+    return columns, unrated
+
+
+def _lists(values: list[str]) -> bool:
+    """Return whether cells hold lists, which are read with the lists of ids next to them."""
+    return bool(values) and all(value.startswith("[") for value in values)
 
 
 def _parse_numbers(values: list[str], name: str, problems: Problems) -> list[float]:
@@ -185,6 +224,8 @@ def _parse_numbers(values: list[str], name: str, problems: Problems) -> list[flo
         sound = is_number_text(bare.encode(errors="replace"))
         if not sound:
             problems.add("not-a-number", row, f"{name} is {value!a}, expected a number")
+            if _DECIMAL_COMMA.fullmatch(bare):
+                problems.hint = POINTS
         numbers.append(float(bare) if sound else 0.0)
     return numbers
 
@@ -195,9 +236,22 @@ def _split_first_line(data: bytes) -> tuple[tuple[str, ...], str, int]:
     ends = [end for end in (data.find(b"\n", start), data.find(b"\r", start)) if end >= 0]
     end = min(ends, default=len(data))
     line = data[start:end].decode(errors="replace")
-    delimiter = max(DELIMITERS, key=line.count)
+    # delimiters inside quotes are part of a name
+    delimiter = max(DELIMITERS, key=_QUOTED.sub("", line).count)
     body = end + (2 if data[end : end + 2] == b"\r\n" else 1)
-    return tuple(_unquote(name) for name in line.split(delimiter)), delimiter, min(body, len(data))
+    return _split_names(line, delimiter), delimiter, min(body, len(data))
+
+
+def _split_names(line: str, delimiter: str) -> tuple[str, ...]:
+    """Return the names in a header; quotes hold names with delimiters."""
+    if f'"{delimiter}' not in line + delimiter:
+        return tuple(_unquote(name) for name in line.split(delimiter))
+    with _long_fields():
+        try:
+            (names,) = csv.reader([line], delimiter=delimiter, strict=True, skipinitialspace=True)
+        except (csv.Error, ValueError):  # quotes that do not match are part of names
+            names = line.split(delimiter)
+    return tuple(_unquote(name) for name in names)
 
 
 def _unquote(name: str) -> str:

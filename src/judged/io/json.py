@@ -11,7 +11,7 @@ import pyarrow as pa
 from judged.errors import Unreadable, Unwritable
 from judged.io.open import BOM, File, read_text
 from judged.io.sniff import Format, Kind, Writing, kind_of_columns
-from judged.io.table import RESULTS, RawTable, from_records, is_record
+from judged.io.table import RESULTS, RawTable, from_records, is_record, open_layout
 from judged.problem import Problems
 from judged.tables.schema import JUDGMENTS, RUN, Schema
 
@@ -21,11 +21,12 @@ _BROKEN = (ValueError, RecursionError)
 
 
 def _read_json(file: File, schema: Schema) -> RawTable | Mapping[str, object]:
-    """Return the rows of a list of objects, or a nested object as it is."""
+    """Return the rows of a list of objects or of another tool's layout, or a nested object as it is."""
     value = _decode(file, schema)
     if isinstance(value, list):
         return from_records(value, schema, Problems(file.label))
-    return value
+    opened = open_layout(value, schema, file.label, file.name)
+    return value if opened is None else opened
 
 
 def _decode(file: File, schema: Schema) -> list[object] | Mapping[str, object]:
@@ -38,6 +39,10 @@ def _decode(file: File, schema: Schema) -> list[object] | Mapping[str, object]:
         msg = f"{file.label} is not valid JSON: {_reason(error)}"
         raise Unreadable(msg) from None
     if isinstance(value, Mapping):
+        from judged.io.layouts import find_layout
+
+        if find_layout(value, file.label) is not None:
+            return value
         return [value] if is_record(value, schema) else _open_envelope(value, file.label)
     if isinstance(value, list):
         return value
@@ -67,6 +72,11 @@ def _kind_of_json(file: File) -> Kind | None:
     value = _decode(file, JUDGMENTS)
     if isinstance(value, list):
         return kind_of_columns(_keys(value[0])) if value else None
+    from judged.io.layouts import find_layout
+
+    layout = find_layout(value, file.label)
+    if layout is not None:
+        return "judgments" if "judgments" in layout.tables else "run"
     inner = [numbers for numbers in value.values() if isinstance(numbers, Mapping)]
     fractions = any(isinstance(number, float) for numbers in inner for number in numbers.values())
     return "run" if fractions else None
@@ -162,7 +172,18 @@ def _reason(error: Exception) -> str:
     return str(error).removeprefix("JSON is malformed: ") or type(error).__name__
 
 
-JSON = Format("json", "JSON", _read_json, _write_json, kind=_kind_of_json, extensions=(".json",))
+def _json_columns(file: File) -> list[str]:
+    """Return the keys of the first object in a list."""
+    value = _decode(file, JUDGMENTS)
+    return _keys(next(iter(value), None)) if isinstance(value, list) else []
+
+
+JSON = Format(
+    *("json", "JSON", _read_json, _write_json),
+    columns=_json_columns,
+    kind=_kind_of_json,
+    extensions=(".json",),
+)
 JSONL = Format(
     *("jsonl", "JSONL", _read_jsonl, _write_jsonl), columns=_jsonl_columns, extensions=(".jsonl", ".ndjson")
 )

@@ -10,13 +10,13 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, TypeAlias, TypeGuard
 from weakref import finalize
 
 import numpy as np
@@ -25,7 +25,7 @@ import pyarrow as pa
 from judged.arrays import Bytes
 from judged.errors import Unreadable
 from judged.store.files import check_size, standard_input
-from judged.store.remote import has_pattern, is_remote, read_bytes
+from judged.store.remote import StoredFile, has_pattern, is_remote, read_bytes
 
 BOM = b"\xef\xbb\xbf"
 """The mark that some editors put at the start of UTF-8."""
@@ -36,6 +36,7 @@ CHUNK = 1 << 18
 KNOWN = {
     *(".trec", ".run", ".runs", ".res", ".results", ".qrels", ".qrel", ".txt", ".tsv", ".csv"),
     *(".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"),
+    *(".xml", ".sgml", ".sgm", ".svm", ".svmlight", ".letor"),
 }
 """Extensions that name a file's format and are not part of its name."""
 
@@ -135,6 +136,20 @@ class File:
         return bytes(self.content[:size])
 
 
+@dataclass(frozen=True, eq=False)
+class Joined(os.PathLike[str]):
+    """Files that are read as one table: the parts of one run, or a data set. As a path it is what the user wrote."""
+
+    label: str
+    files: tuple[StoredFile, ...]
+
+    def __fspath__(self) -> str:
+        return self.label
+
+    def __str__(self) -> str:
+        return self.label
+
+
 def is_file(source: object) -> bool:
     """Return whether an object is a file: a path, its content as bytes, or something open to be read."""
     return isinstance(source, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(source, "read")
@@ -142,7 +157,7 @@ def is_file(source: object) -> bool:
 
 def is_large(source: object) -> bool:
     """Return whether something is read as a stream: a data set, a folder, a pattern, a URI or a large file."""
-    if hasattr(source, "get_fragments"):
+    if hasattr(source, "get_fragments") or isinstance(source, Joined):
         return True
     if not isinstance(source, str | os.PathLike):
         return False
@@ -189,23 +204,7 @@ def name_files(paths: Sequence[str]) -> list[str]:
     return [names[path] for path in paths]
 
 
-def name_sources(sources: Mapping[Any, Any] | Iterable[Any]) -> Iterable[tuple[str | None, Any]]:
-    """Return every source with its name: as a mapping has it, or that of its file; None for a table without one.
-
-    A mapping is not listed at once, since it may make its tables when they are asked for.
-
-    >>> [*name_sources({"bm25": "a.run"}), *name_sources(["runs/a.run", {"q1": {"d1": 1.0}}])]
-    [('bm25', 'a.run'), ('a', 'runs/a.run'), (None, {'q1': {'d1': 1.0}})]
-    """
-    if isinstance(sources, Mapping):
-        return ((str(name), source) for name, source in sources.items())
-    listed = list(sources)
-    files = [str(source) for source in listed if is_path(source)]
-    names = dict(zip(files, name_files(files), strict=True))
-    return [(names[str(source)] if is_path(source) else None, source) for source in listed]
-
-
-def is_path(source: object) -> bool:
+def is_path(source: object) -> TypeGuard[str | os.PathLike[str]]:
     """Return whether a source is the path of a file, which standard input (`-`) is not."""
     return isinstance(source, str | os.PathLike) and str(source) != "-"
 
@@ -341,8 +340,7 @@ def _suggest(path: Path) -> str | None:
     return f"did you mean `{path.with_name(close[0])}`?" if close else None
 
 
-@dataclass(frozen=True)
-class Compression:
+class Compression(NamedTuple):
     """One compression: its first bytes, its extension, and the way there and back."""
 
     name: str

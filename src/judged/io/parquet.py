@@ -29,7 +29,8 @@ def _read_parquet(file: File, schema: Schema) -> RawTable:
     opened = _open_parquet(file)
     match = schema.match(opened.schema_arrow.names, subject=file.label)
     names = [name for columns in match.columns.values() for name in columns]
-    wanted = list(opened.schema_arrow.names) if schema.open else list(dict.fromkeys(names))
+    kept = [*names, *match.doubtful]
+    wanted = list(opened.schema_arrow.names) if schema.open else list(dict.fromkeys(kept))
     try:
         _check_unfolded(file, opened, wanted)
         table = opened.read(columns=wanted)

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
+from judged.errors import BadInput, UnknownName, Unreadable, WrongKind, check_kind
 from judged.io import beir, ir_datasets, trec
-from judged.io.open import File, is_file
+from judged.io.answer_shapes import is_plain
+from judged.io.open import File, Joined, is_file, is_path, name_files
 from judged.io.sheet import read_sheet
-from judged.io.sniff import Format, Kind, kind_of_columns
+from judged.io.sniff import Format, Kind, find_kinds, kind_of_columns
+from judged.io.systems import System, find_one_system, refuse_several
 from judged.io.table import RawTable, Table, from_rows, open_path, read_file, read_raw, read_table
-from judged.problem import Problem
-from judged.tables.columns import MOST_DIGITS
+from judged.problem import Place, Problem, Problems
+from judged.tables.columns import MOST_DIGITS, as_ids, as_texts, encode, take, to_numpy
 from judged.tables.judgments import Judgments
-from judged.tables.run import Run
+from judged.tables.mapping import Columns, map_schema, refuse_map
+from judged.tables.run import Columns as RunColumns, Run
 from judged.tables.schema import (
     ITERATION,
     JUDGMENTS,
     JUDGMENTS_BY_ITERATION,
     LABELS,
     PREFERENCES,
-    RUN,
+    RUNS,
     TIMINGS,
     Schema,
 )
@@ -51,10 +56,13 @@ def read_judgments(
     format: str | None = None,  # noqa: A002 - what users call it
     name: str | None = None,
     intents: bool = False,
+    map: Columns | None = None,  # noqa: A002 - what users call it
 ) -> Judgments:
     """Return the judgments of a file, a folder, a data set's id, or an object in memory, called `name`.
 
-    `format` names the format of a file, where neither its name nor its first bytes show it. A column called
+    Question sets are judgments too: a list of the ids or texts that a question expects, each of grade 1 unless it says
+    another. `format` names the format of a file, where neither its name nor its first bytes show it. `map` names
+    columns by field, where their own names are not known: `map={"query": "frage", "grade": "note"}`. A column called
     `intent` is always read; `intents` reads the second column of TREC judgments as such, or a column
     `iteration`, which are otherwise ignored.
 
@@ -66,7 +74,8 @@ def read_judgments(
     if isinstance(source, Run):
         msg = "a run where judgments should be"
         raise WrongKind(msg, hint="judgments come first, then the run")
-    judgments = _read_judgments(source, format, name, intents=intents)
+    schema = map_schema(JUDGMENTS_BY_ITERATION if intents else JUDGMENTS, source, map)
+    judgments = _read_judgments(source, schema, format, name, intents=intents)
     if len(judgments) == 0:
         raise _empty(source, judgments.name, "judgments")
     return judgments
@@ -77,43 +86,158 @@ def read_run(
     *,
     format: str | None = None,  # noqa: A002 - what users call it
     name: str | None = None,
+    join: bool = False,
+    map: Columns | None = None,  # noqa: A002 - what users call it
+    id_field: str | None = None,
+    queries: Iterable[object] | None = None,
 ) -> Run:
     """Return the run of a file, a data set's id, or an object in memory, called `name`.
 
-    `format` names the format of a file, where neither its name nor its first bytes show it.
+    `format` names the format of a file, where neither its name nor its first bytes show it. `join` reads the files of a
+    folder or a pattern as parts of one run, as a `name` does; of a table with a column `system`, a name chooses one. `map`
+    names columns by field, where their own names are not known: `map={"document": "stelle", "score": "wert"}`.
+
+    An object may have search results by query: ids, pairs of id and score, or what LangChain, LlamaIndex, Haystack,
+    Elasticsearch, OpenSearch, Qdrant, Weaviate, Chroma, Pinecone and Milvus return. `id_field` names the field of a
+    result that has its id, such as `metadata.source`; by default the id of the result itself. `queries` has the ids of
+    the queries whose results a batch, as of Chroma, has in their order.
 
     >>> read_run({"q1": ["d2", "d1"]}, name="bm25")
     Run(bm25)
+    >>> read_run({"q1": [{"chunk": 7, "metadata": {"source": "d2"}}]}, id_field="metadata.source").to_arrow().to_pylist()
+    [{'query': 'q1', 'document': 'd2', 'score': -1.0}]
+    """
+    if id_field is not None or queries is not None:
+        return _read_results(source, name or "run", id_field, queries)
+    check_kind("name", name, (str, NoneType), "the name of the run")
+    found = find_one_system(source, name=name, join=join) if is_path(source) else System(name, source)
+    named = replace(found, name=name, named=name is not None)
+    runs: Mapping[str | None, Run] = named.select(read_runs(found.source, format=format, name=name, map=map))
+    if len(runs) > 1:
+        hint = "`name` chooses one, and `judged.evaluate_many` scores all of them"
+        raise refuse_several(str(name or found.path), [str(system) for system in runs], hint=hint)
+    (run,) = runs.values()
+    return run if name is None else replace(run, name=name)
+
+
+def read_runs(
+    source: RunLike,
+    *,
+    format: str | None = None,  # noqa: A002 - what users call it
+    name: str | None = None,
+    map: Columns | None = None,  # noqa: A002 - what users call it
+) -> Mapping[str | None, Run]:
+    """Return the runs of a source by system: one, under None, unless a column `system` names them.
+
+    >>> rows = [{"query": "q1", "document": "d1", "score": 1, "system": name} for name in ("bm25", "dense")]
+    >>> list(read_runs(rows))
+    ['bm25', 'dense']
     """
     if isinstance(source, Run):
-        return source if name is None else replace(source, name=name)
+        return {None: source if name is None else replace(source, name=name)}
     if isinstance(source, Judgments):
         msg = "judgments where a run should be"
         raise WrongKind(msg, hint="judgments come first, then the run")
-    opened: Any = open_path(source, RUN, format) if is_file(source) else source
+    if isinstance(source, Joined):
+        return _read_joined(source, format, name, map)
+    schema = map_schema(RUNS, source, map)
+    opened: Any = open_path(source, schema, format) if is_file(source) else source
     if isinstance(opened, Path):
         msg = f"{opened} is a folder, expected a file that holds a run"
         raise Unreadable(msg)
     if _is_opened(opened):
         file, written = opened
-        run = (
-            trec.read_run(file) if written.name == "trec" else _make_run(read_file(file, written, RUN), file)
-        )
-        return replace(run, name=name or run.name or "run")
+        if written.name == "trec":
+            refuse_map(schema, file.label, written.title)
+            runs: Mapping[str | None, Run] = {None: trec.read_run(file)}
+        else:
+            runs = _make_runs(read_file(file, written, schema), file)
+        return {
+            system: replace(run, name=name or system or run.name or "run") for system, run in runs.items()
+        }
     called = name or _own_name(opened) or "run"
     if _is_matrix(opened) or _is_pair(opened):
+        refuse_map(schema, called, "a matrix")
         ids, scores = opened if _is_pair(opened) else (opened, None)
-        return Run.from_matrix(ids, scores, name=called)
-    return _make_run(_read_object(opened, RUN, called), File(b"", called, called))
+        return {None: Run.from_matrix(ids, scores, name=called)}
+    # loaded here, since no command needs it
+    from judged.io.search_results import refuse_alone
+
+    refuse_alone(opened, called)
+    return _make_runs(_read_object(opened, schema, called), File(b"", called, called))
+
+
+def _read_results(source: object, name: str, id_field: str | None, queries: Iterable[object] | None) -> Run:
+    """Return the run of search results in memory, whose ids are in a field or whose queries are named in order."""
+    from judged.io.search_results import Fields, make_run, split_batch
+
+    answers = source if queries is None else split_batch(source, queries)
+    if isinstance(source, str | os.PathLike | Run) or not isinstance(answers, Mapping):
+        argument = "id_field" if queries is None else "queries"
+        msg = f"`{argument}` is for search results in memory, and {name} is {type(source).__name__}"
+        raise WrongKind(msg, hint="give results by query: `{query: results, …}`")
+    return make_run(answers, name=name, fields=Fields(id=id_field))
+
+
+def list_table_systems(source: RunLike) -> list[str]:
+    """Return the systems that a column of a table names; none where it has no such column."""
+    return [name for name in read_runs(source) if name is not None]
+
+
+def _read_joined(
+    source: Joined,
+    format: str | None,  # noqa: A002
+    name: str | None,
+    map: Columns | None,  # noqa: A002
+) -> Mapping[str | None, Run]:
+    """Return the runs of files that are parts of one table."""
+    from judged.io.stream import open_run_stream
+
+    stream = None if format is not None or map is not None else open_run_stream(source)
+    pieces: list[tuple[str | None, Run]]
+    if stream is not None:
+        pieces = [(system, read()) for system, read in stream.blocks()]
+    else:
+        parts = (read_runs(file.label, format=format, map=map) for file in source.files)
+        pieces = [piece for part in parts for piece in part.items()]
+    runs: dict[str | None, list[Run]] = {}
+    for system, run in pieces:
+        runs.setdefault(system, []).append(run)
+    (own,) = name_files([source.label])
+    return {system: join_runs(some, name=name or system or own) for system, some in runs.items()}
+
+
+def join_runs(runs: Sequence[Run], *, name: str) -> Run:
+    """Return the run that has the rows of several, which keep their places in messages."""
+    tables = [run.as_columns().source for run in runs]
+    columns = [table for table in tables if isinstance(table, RunColumns)]
+    ends = np.cumsum([len(table.score) for table in columns])
+
+    def locate(row: int) -> Place:
+        part = int(np.searchsorted(ends, row, side="right"))
+        return columns[part].place(row - (int(ends[part - 1]) if part else 0))
+
+    whole = RunColumns(
+        pa.concat_arrays([table.query.cast(pa.large_string()) for table in columns]),
+        pa.concat_arrays([table.document.cast(pa.large_string()) for table in columns]),
+        np.concatenate([table.score for table in columns]),
+        place=locate,
+    )
+    return Run(whole, name=name, notes=tuple(dict.fromkeys(note for run in runs for note in run.notes)))
 
 
 def read_preferences(
-    source: PreferencesLike, *, columns: int | None = None, name: str | None = None
+    source: PreferencesLike,
+    *,
+    columns: int | None = None,
+    name: str | None = None,
+    map: Columns | None = None,  # noqa: A002 - what users call it
 ) -> Preferences:
     r"""Return preferences, or the grades of several judges, of a file, a data frame, or nested dicts.
 
     Lines of TREC text are `query group subgroup document level` or, of four columns, `query group document
-    level`; the first line decides, unless `columns` does. A dict goes from query to group to document to level.
+    level`; the first line decides, unless `columns` does. A dict goes from query to group to document to level. `map`
+    names columns by field.
 
     >>> read_preferences(b"q1 ann d1 2\nq1 ann d2 1\nq1 bob d2 1\n")
     Preferences(preferences: 3 levels by 2 groups on 1 query)
@@ -132,6 +256,7 @@ def read_preferences(
     schema = (
         PREFERENCES if columns is None else replace(PREFERENCES, lines={columns: PREFERENCES.lines[columns]})
     )
+    schema = map_schema(schema, source, map)
     if is_file(source):
         file, written = _open_file(source, schema)
         raw, called = read_file(file, written, schema), file.name or "preferences"
@@ -146,11 +271,16 @@ def read_preferences(
     return made if name is None else replace(made, name=name)
 
 
-def read_labels(source: LabelsLike, *, name: str | None = None) -> Labels:
+def read_labels(
+    source: LabelsLike,
+    *,
+    name: str | None = None,
+    map: Columns | None = None,  # noqa: A002 - what users call it
+) -> Labels:
     r"""Return the labels of a file, a data frame, judgments, a dict of dicts, or an iterable of labels or dicts.
 
     A file of TREC judgments has `task 0 id gain`. A dict goes from task to id to gain. Every gain is a whole
-    number from 0 to 4.
+    number from 0 to 4. `map` names columns by field.
 
     >>> [(label.task, label.url, label.gain) for label in read_labels(b'{"task": "t1", "url": "a.org", "gain": 3}')]
     [('t1', 'a.org', 3)]
@@ -159,11 +289,11 @@ def read_labels(source: LabelsLike, *, name: str | None = None) -> Labels:
 
     if isinstance(source, Labels):
         return source if name is None else replace(source, name=name)
-    sheet = read_sheet(source)
+    sheet = read_sheet(source) if map is None else None
     if sheet is not None:
         name = name or Path(str(source)).stem
         source = [{**row, "gain": _to_gain(row["gain"])} for row in sheet]
-    table = read_table(source, LABELS, name=source.name if isinstance(source, Judgments) else None)
+    table = read_table(source, LABELS, name=source.name if isinstance(source, Judgments) else None, map=map)
     labels = _check_labels(table)
     if len(labels) == 0:
         raise _empty(source, labels.name, "labels")
@@ -175,10 +305,16 @@ def _to_gain(text: str) -> int | str:
     return int(text) if text.strip().isdecimal() and len(text) <= MOST_DIGITS else text
 
 
-def read_timings(source: TimingsLike, *, name: str | None = None) -> Timings:
+def read_timings(
+    source: TimingsLike,
+    *,
+    name: str | None = None,
+    map: Columns | None = None,  # noqa: A002 - what users call it
+) -> Timings:
     r"""Return the timings of a file, a data frame, rows, or a dict from system to samples in seconds.
 
-    A column `system` and one whose name says the unit are needed, such as `seconds` or `milliseconds`.
+    A column `system` and one whose name says the unit are needed, such as `seconds` or `milliseconds`. `map` names
+    columns by field; one for `seconds` holds seconds.
 
     >>> read_timings(b"system,ms\nbm25,250\n").samples("bm25").tolist()
     [0.25]
@@ -187,7 +323,7 @@ def read_timings(source: TimingsLike, *, name: str | None = None) -> Timings:
 
     if isinstance(source, Timings):
         return source if name is None else replace(source, name=name)
-    table = read_table(source, TIMINGS, name=name)
+    table = read_table(source, TIMINGS, name=name, map=map)
     return Timings.from_columns(**table.columns, name=table.name, problems=table.problems)
 
 
@@ -202,14 +338,24 @@ def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: 
     return None if written.columns is None else kind_of_columns(written.columns(file))
 
 
+def holds_both(source: Any) -> bool:
+    """Return whether a file lists what each query expects, and what was retrieved for it."""
+    opened = open_path(source, JUDGMENTS)
+    if not _is_opened(opened):
+        return False
+    file, written = opened
+    columns = [] if written.columns is None else written.columns(file)
+    return all(find_kinds(columns))
+
+
 def _read_judgments(
     source: object,
+    schema: Schema,
     format: str | None,  # noqa: A002
     name: str | None,
     *,
     intents: bool,
 ) -> Judgments:
-    schema = JUDGMENTS_BY_ITERATION if intents else JUDGMENTS
     opened: Any = open_path(source, schema, format) if is_file(source) else source
     notes: tuple[str, ...] = ()
     if isinstance(opened, Path):
@@ -219,6 +365,7 @@ def _read_judgments(
     if _is_opened(opened):
         file, written = opened
         if written.name == "trec":
+            refuse_map(schema, file.label, written.title)
             made = trec.read_judgments(file, intents=intents, forced=format is not None)
         else:
             made = _make_judgments(read_file(file, written, schema), file)
@@ -235,7 +382,10 @@ def _read_judgments(
 def _read_object(source: object, schema: Schema, name: str) -> RawTable | Mapping[object, object]:
     if ir_datasets.is_dataset(source):
         return from_rows(ir_datasets.iterate(source, schema), schema, subject=name)
-    return read_raw(source, schema, name=name)
+    raw = read_raw(source, schema, name=name)
+    if isinstance(raw, Mapping):
+        refuse_map(schema, name, "a dict of dicts or lists")
+    return raw
 
 
 def _make_judgments(raw: RawTable | Mapping[Any, Any], file: File) -> Judgments:
@@ -243,18 +393,83 @@ def _make_judgments(raw: RawTable | Mapping[Any, Any], file: File) -> Judgments:
         columns = dict(raw.columns)
         if ITERATION in columns:
             columns["intent"] = columns.pop(ITERATION)
-        return Judgments.from_columns(**columns, name=file.name, notes=raw.notes, problems=raw.problems)
+        texts = _take_texts(columns, raw)
+        made = Judgments.from_columns(**columns, name=file.name, notes=raw.notes, problems=raw.problems)
+        if not texts and not raw.by_text:
+            return made
+        query_texts, documents = texts.get("query", {}), texts.get("document", {})
+        return replace(made, query_texts=query_texts, texts=documents, by_text=raw.by_text)
     make = Judgments.from_mapping if _is_nested(raw) else Judgments.from_lists
     made = make(raw, name=file.label)
-    # not replaced without need: the copy would not have the documents that `from_mapping` has kept
     return made if file.name == file.label else replace(made, name=file.name)
 
 
-def _make_run(raw: RawTable | Mapping[Any, Any], file: File) -> Run:
-    if isinstance(raw, RawTable):
-        return Run.from_columns(**raw.columns, name=file.name, notes=raw.notes, problems=raw.problems)
+def _take_texts(columns: dict[str, Any], raw: RawTable) -> dict[str, dict[str, str]]:
+    """Remove texts from the columns of a table, and return them by field and id."""
+    found: dict[str, dict[str, str]] = {}
+    for name, key in (("question", "query"), ("text", "document")):
+        values = columns.pop(name, None)
+        if values is None or (name == "text" and raw.by_text):
+            continue
+        ids, _ = as_ids(columns[key], name=key, problems=Problems(raw.problems.subject))
+        texts = as_texts(values, name=name, problems=raw.problems)
+        _, first = np.unique(encode(ids), return_index=True)
+        pairs = zip(take(ids, first).to_pylist(), take(texts, first).to_pylist(), strict=True)
+        found[key] = {identity: text for identity, text in pairs if text is not None}
+    return found
+
+
+def _make_runs(raw: RawTable | Mapping[Any, Any], file: File) -> Mapping[str | None, Run]:
+    """Return the runs of a table by system; None where it has no column of them."""
+    if not isinstance(raw, RawTable):
+        return {None: _make_run(raw, file)}
+    columns = dict(raw.columns)
+    systems = columns.pop("system", None)
+    texts = _take_texts(columns, raw).get("document", {})
+    whole = Run.from_columns(**columns, name=file.name, notes=raw.notes, problems=raw.problems)
+    if raw.empty:
+        empty, _ = as_ids(list(raw.empty), name="query", problems=Problems(file.label))
+        whole = replace(whole, source=replace(_columns_of(whole), empty=empty))
+    if texts or raw.by_text:
+        whole = replace(whole, texts=texts, by_text=raw.by_text)
+    if systems is None:
+        return {None: whole}
+    ids, _ = as_ids(systems, name="system", problems=raw.problems)
+    raw.problems.raise_if_any()
+    encoded = ids.dictionary_encode()
+    names, codes = encoded.dictionary.to_pylist(), to_numpy(encoded.indices)
+    if len(names) < 2:
+        return {name: replace(whole, name=name) for name in names} or {None: whole}
+    return {name: _select_rows(whole, np.flatnonzero(codes == at), name) for at, name in enumerate(names)}
+
+
+def _select_rows(whole: Run, rows: NDArray[np.intp], name: str) -> Run:
+    source = _columns_of(whole)
+    at = pa.array(rows)
+    some = RunColumns(
+        source.query.take(at),
+        source.document.take(at),
+        source.score[rows],
+        place=lambda row: source.place(int(rows[row])),
+        empty=source.empty,
+    )
+    return replace(whole, source=some, name=name)
+
+
+def _columns_of(run: Run) -> RunColumns:
+    source = run.as_columns().source
+    assert isinstance(source, RunColumns)  # noqa: S101 - `as_columns` returns nothing else
+    return source
+
+
+def _make_run(raw: Mapping[Any, Any], file: File) -> Run:
+    if not all(map(is_plain, raw.values())):
+        from judged.io.search_results import make_run
+
+        return replace(make_run(raw, name=file.label), name=file.name)
     make = Run.from_mapping if _is_nested(raw) else Run.from_lists
-    return replace(make(raw, name=file.label), name=file.name)
+    made = make(raw, name=file.label)
+    return made if file.name == file.label else replace(made, name=file.name)
 
 
 def _check_labels(table: Table) -> Labels:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -16,10 +15,11 @@ if TYPE_CHECKING:
     from judged.io.table import RawTable
 
 Kind: TypeAlias = Literal["judgments", "run"]
+HEAD = 4096
+"""First bytes of a text in which the `qid:` of SVMlight occurs."""
 
 
-@dataclass(frozen=True)
-class Writing:
+class Writing(NamedTuple):
     """Table to be written: its schema, its name for messages, and the tag that TREC runs carry."""
 
     schema: Schema
@@ -27,8 +27,7 @@ class Writing:
     tag: str = ""
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """One way to hold tables in a file; `add_format` adds another."""
 
     name: str
@@ -57,6 +56,8 @@ FORMATS.add("tsv", "judged.io.delimited:TSV")
 FORMATS.add("parquet", "judged.io.parquet:PARQUET")
 FORMATS.add("arrow", "judged.io.parquet:ARROW")
 FORMATS.add("beir", "judged.io.beir:FORMAT")
+FORMATS.add("topics", "judged.io.topics:FORMAT")
+FORMATS.add("svmlight", "judged.io.svmlight:FORMAT")
 
 
 def add_format(format: Format) -> None:  # noqa: A002 - what it is
@@ -70,11 +71,23 @@ def kind_of_columns(columns: Collection[str]) -> Kind | None:
     names = {name.strip().lower() for name in columns}
     if {"query-id", "corpus-id", "score"} == names:
         return "judgments"  # as BEIR writes them
-    scores = set(RUN["score"].names)
-    graded, scored = bool(names & (set(JUDGMENTS["grade"].names) - scores)), bool(names & scores)
-    if graded == scored:
+    expected, retrieved = find_kinds(names)
+    if expected == retrieved:
         return None
-    return "judgments" if graded else "run"
+    return "judgments" if expected else "run"
+
+
+def find_kinds(columns: Collection[str]) -> tuple[bool, bool]:
+    """Return whether names of columns say that judgments are there, and whether a run is."""
+    names = {name.strip().lower() for name in columns}
+    scores = set(RUN["score"].names)
+    marks = {
+        schema.name: {name for field in schema.fields for name in field.lists}
+        | {name for name in schema["document"].names if name not in RUN["document"].names}
+        for schema in (JUDGMENTS, RUN)
+    }
+    graded = names & ((set(JUDGMENTS["grade"].names) - scores) | marks["judgments"])
+    return bool(graded), bool(names & (scores | marks["run"]))
 
 
 def find_by_extension(extension: str) -> str | None:
@@ -92,6 +105,16 @@ def detect(file: File, schema: Schema = JUDGMENTS) -> Format:
     text = head.removeprefix(BOM).lstrip()
     if named in {None, "json", "jsonl"} and text[:1] in {b"{", b"["}:
         return FORMATS[_detect_json(text, named, schema)]
+    if named is None and text[:1] == b"<":
+        from judged.io.topics import is_topics
+
+        if is_topics(text):
+            return FORMATS["topics"]
+    if b"qid:" in text[:HEAD] and named in {None, "csv", "tsv"} and schema.name == "judgments":
+        from judged.io.svmlight import is_svmlight
+
+        if is_svmlight(text):
+            return FORMATS["svmlight"]
     if named in {None, "csv", "tsv"}:
         return FORMATS[_detect_lines(file, named, text, schema)]
     return FORMATS[named]

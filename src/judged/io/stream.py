@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from judged.errors import BadInput, Unreadable
-from judged.io.open import File, decompress_stream, is_large, name_files, split_name
+from judged.io.open import File, Joined, decompress_stream, is_large, name_files, split_name
 from judged.io.parquet import IPC_FILE
 from judged.io.sniff import detect
 from judged.io.trec import read_run as check_first_lines, run_of_lines, tabulate_lines
@@ -145,7 +145,7 @@ class TableStream(RunStream):
 
 
 def open_run_stream(source: Any, *, wanted: bool = False) -> RunStream | None:
-    """Return a stream of a data set, a folder, a pattern, a URI or a large file; None for anything else.
+    """Return a stream of a data set, joined files, a folder, a pattern, a URI or a large file; None for anything else.
 
     `wanted` streams every file that can be, and raises `Unreadable` for one that cannot.
     """
@@ -153,24 +153,29 @@ def open_run_stream(source: Any, *, wanted: bool = False) -> RunStream | None:
         return TableStream("run", "the data set", dataset=source)
     if not isinstance(source, str | os.PathLike) or str(source) == "-" or not (wanted or is_large(source)):
         return None
-    files = list_files(str(source))
+    files = list(source.files) if isinstance(source, Joined) else list_files(str(source))
     (name,) = name_files([str(source)])
     opened = {
         b"PAR1": partial(_open_dataset, files, "parquet", str(source)),
         IPC_FILE[:4]: partial(_open_dataset, files, "ipc", str(source)),
     }
-    with files[0].open() as stream:
-        head = next(decompress_stream(_Counted(stream), label=files[0].label), b"")[:HEAD]
+    head = read_head(files[0])
     if head[:4] in opened:
         return TableStream(name, str(source), dataset=opened[head[:4]]())
     lines = head[: head.rfind(b"\n") + 1] or head
     detected = detect(File(lines, files[0].label, name, split_name(Path(files[0].path))[1]), RUN)
     if detected.name == "trec":
         return TextStream(name, str(source), places=Places(lines=True), files=files)
-    if wanted or len(files) > 1:
+    if wanted or (len(files) > 1 and not isinstance(source, Joined)):
         msg = f"{source} is {detected.title}, which is not read as a stream"
         raise Unreadable(msg, hint="Parquet, Arrow and TREC text are; `judged convert` writes Parquet")
     return None
+
+
+def read_head(file: StoredFile) -> bytes:
+    """Return the first bytes of a file, decompressed."""
+    with file.open() as stream:
+        return next(decompress_stream(_Counted(stream), label=file.label), b"")[:HEAD]
 
 
 def _open_dataset(files: Sequence[StoredFile], format: str, label: str) -> Any:  # noqa: A002 - Arrow's word

@@ -11,11 +11,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from judged.errors import Unreadable, WrongKind
+from judged.errors import BadInput, Unreadable, WrongKind
 from judged.io.open import File, is_file, open_bytes, open_file, open_stream
 from judged.io.sniff import FORMATS, Format, detect
 from judged.problem import Locate, Place, Problems, locate_row
-from judged.tables.columns import Column, as_ids, as_numbers, as_texts, as_values, as_whole_numbers
+from judged.tables.columns import (
+    Column,
+    as_ids,
+    as_numbers,
+    as_texts,
+    as_values,
+    as_whole_numbers,
+    holds_lists,
+)
+from judged.tables.mapping import Columns as ColumnNames, map_schema, refuse_map
 from judged.tables.schema import GRADES, Match, Schema
 
 RESULTS = "results"
@@ -40,6 +49,10 @@ class RawTable:
     """Columns that are not fields of the schema, if it keeps them."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """Metadata of a Parquet or Arrow file."""
+    by_text: bool = False
+    """Whether documents are identified by their texts, normalised."""
+    empty: tuple[object, ...] = ()
+    """Queries of a run that are there without results."""
 
 
 @dataclass(frozen=True)
@@ -66,16 +79,18 @@ def read_table(
     *,
     format: str | None = None,  # noqa: A002 - what users call it
     name: str | None = None,
+    map: ColumnNames | None = None,  # noqa: A002 - what users call it
 ) -> Table:
     r"""Return the columns of a schema from a file of any format, a data frame, dicts or rows.
 
-    Errors in single rows are collected in the table's problems; call their `raise_if_any`.
+    `map` names columns by field. Errors in single rows are collected in the table's problems; call their `raise_if_any`.
 
     >>> from judged.tables.schema import TIMINGS
     >>> table = read_table(b"run,ms\nbm25,250\n", TIMINGS)
     >>> table.columns["seconds"].to_pylist(), len(table.problems)
     ([0.25], 0)
     """
+    schema = map_schema(schema, source, map)
     if is_file(source):
         opened = open_path(source, schema, format)
         if not isinstance(opened, tuple):
@@ -114,13 +129,19 @@ def read_file(file: File, written: Format, schema: Schema) -> RawTable | Mapping
     if not written.holds(schema):
         msg = f"{file.label} cannot be read as {written.title}, which holds no {schema.name}"
         raise Unreadable(msg)
-    return written.read(file, schema)
+    if written.name == "trec":
+        refuse_map(schema, file.label, written.title)
+    raw = written.read(file, schema)
+    if not isinstance(raw, RawTable):
+        refuse_map(schema, file.label, "a nested object")
+    return raw
 
 
 def read_raw(source: object, schema: Schema, *, name: str) -> RawTable | Mapping[Any, Any]:
     """Return the columns of an object in memory, or the object itself if it is a mapping."""
     if isinstance(source, Mapping):
-        return source
+        opened = open_layout(source, schema, name)
+        return source if opened is None else opened
     if is_frame(source):
         return from_frame(source, schema, subject=name)
     for method in ("collect", "to_table"):
@@ -171,9 +192,47 @@ def choose(
         if schema.merge and len(names) > 1:
             column = _merge([_to_list(take(other)) for other in names], empty=text)
         divisor = schema[name].divisors.get(names[0].strip().lower())
+        codes = schema[name].codes.get(names[0].strip().lower())
+        if codes is not None:
+            column = _decode_words(column, codes)
+        if names[0].strip().lower() in schema[name].within and schema[name].column is None:
+            from judged.io.question_sets import check_whole
+
+            check_whole(column, names[0], problems)
         columns[name] = column if divisor is None else _divide(column, divisor)
     others = {other: take(other) for other in match.others} if schema.open else {}
-    return RawTable(columns, problems, match.notes, text, others)
+    raw = RawTable(columns, problems, _note_codes(match, schema), text, others)
+    if schema.is_plain(match) and not (
+        schema.has("question")
+        and any(holds_lists(columns[name]) for name in ("document", "text") if name in columns)
+    ):
+        return raw
+    # imported here because most files are plain, and every command would load it
+    from judged.io.question_sets import check_doubtful, to_plain
+
+    check_doubtful(match, schema, take, problems.subject)
+    plain = to_plain(columns, match, schema, problems, cells=text)
+    raw.columns, raw.by_text, raw.empty = plain.columns, plain.by_text, plain.empty
+    raw.notes = (*raw.notes, *plain.notes)
+    return raw
+
+
+def _note_codes(match: Match, schema: Schema) -> tuple[str, ...]:
+    """Return the notes of a match, and what the words of a column were taken for."""
+    notes = list(match.notes)
+    for name, names in match.columns.items():
+        codes = schema[name].codes.get(names[0].strip().lower())
+        if codes is not None:
+            letters = {word.upper(): number for word, number in codes.items() if len(word) == 1}
+            pairs = ", ".join(f"{word} is {number:g}" for word, number in letters.items())
+            notes.append(f"the words of `{names[0]}` are gains: {pairs}")
+    return tuple(notes)
+
+
+def _decode_words(column: Column, codes: Mapping[str, float]) -> list[object]:
+    """Return the number that each word stands for; other values stay, and are reported later."""
+    values = _to_list(column)
+    return [codes.get(value.strip().lower(), value) if isinstance(value, str) else value for value in values]
 
 
 def is_frame(source: object) -> bool:
@@ -219,16 +278,61 @@ def from_rows(source: Iterable[object], schema: Schema, *, subject: str) -> RawT
 def from_records(records: Sequence[object], schema: Schema, problems: Problems) -> RawTable:
     """Return the columns of objects that name their values, those under `results` with their outer values."""
     rows, owner = _flatten_records(records, problems)
-    line = problems.line
-    if line is not None:
-        problems.line = lambda row: line(owner[row])
+    if problems.line is not None:
+        problems.follow(owner)
     if not rows:
         return RawTable({field.name: [] for field in schema.fields if field.required}, problems)
-    # elsewhere the first row names the columns: a run has millions of rows
-    every = rows if schema.merge or schema.open else rows[:1]
+    # where it names plain columns, the first row names those of all: a run has millions of rows
+    every = rows if schema.merge or schema.open or not _is_plain_row(rows[0], schema) else rows[:1]
     keys = list(dict.fromkeys(key for row in every for key in row if isinstance(key, str)))
     match = schema.match(keys, subject=problems.subject)
+    if len(every) == len(rows) and schema.has("question"):
+        rows = _unite(rows, match, schema)
+        match = schema.match(
+            [key for key in keys if any(key in row for row in rows)], subject=problems.subject
+        )
     return choose(match, schema, lambda name: [row.get(name) for row in rows], problems)
+
+
+def _is_plain_row(row: Mapping[str, object], schema: Schema) -> bool:
+    """Return whether a row names all that its table needs, and lists nothing."""
+    try:
+        match = schema.match([key for key in row if isinstance(key, str)], subject="")
+    except BadInput:
+        return False
+    return schema.is_plain(match)
+
+
+def _unite(rows: list[Mapping[str, object]], match: Match, schema: Schema) -> list[Mapping[str, object]]:
+    """Return rows in which the documents have one name, where no row uses two, as in records written by hand."""
+    for name in ("document", "text"):
+        names = match.columns.get(name, ())
+        if len(names) < 2 or any(sum(row.get(key) is not None for key in names) > 1 for row in rows):
+            continue
+        listed = [key for key in names if schema[name].is_list(key)]
+        # one whose values may be texts, if there is one: then they are looked at
+        kept = next(
+            (key for key in listed if key.strip().lower() in schema[name].either), [*listed, *names][0]
+        )
+        values = [next((row[key] for key in names if row.get(key) is not None), None) for row in rows]
+        bare = [{key: value for key, value in row.items() if key not in names} for row in rows]
+        rows = [{**row, kept: value} for row, value in zip(bare, values, strict=True)]
+    return rows
+
+
+def open_layout(value: Mapping[Any, Any], schema: Schema, label: str, name: str = "") -> RawTable | None:
+    """Return the columns of an object in the layout of another tool; None if it has none.
+
+    `name` is what a query is called that has no other name.
+    """
+    from judged.io.layouts import find_layout, list_rows
+
+    layout = find_layout(value, label)
+    if layout is None:
+        return None
+    raw = from_records(list_rows(layout, value, schema, label, name or label), schema, Problems(label))
+    raw.notes = (*raw.notes, layout.note) if layout.note else raw.notes
+    return raw
 
 
 def from_mapping(mapping: Mapping[Any, Any], schema: Schema, *, subject: str) -> RawTable:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
@@ -16,13 +17,15 @@ import msgspec
 import pyarrow as pa
 
 from judged.errors import Unreadable, Unusable
-from judged.io.open import split_name
+from judged.io.open import open_file, split_name
 from judged.io.table import read_table
+from judged.io.topics import is_topics
 from judged.problem import Problems
 from judged.tables.inputs import ArrowStream, FileLike, Rows
+from judged.tables.mapping import map_schema
 from judged.tables.schema import DOCUMENTS, QUERIES, Schema
 
-WHOLE_FORMATS = (".json", ".arrow", ".arrows", ".feather", ".ipc")
+WHOLE_FORMATS = (".json", ".xml", ".sgml", ".sgm", ".arrow", ".arrows", ".feather", ".ipc")
 """Extensions of formats that are read as a whole; the others are streamed."""
 
 Row: TypeAlias = tuple[int, Mapping[str, object]]
@@ -88,17 +91,23 @@ def _to_text(value: object) -> Text:
 def _read_texts(
     source: Source, schema: Schema, wanted: Container[str] | None, *, lenient: bool
 ) -> dict[str, Text]:
-    problems = Problems(fspath(source) if isinstance(source, str | PathLike) else schema.name)
+    schema = map_schema(schema, source)
+    problems = Problems(str(fspath(source)) if isinstance(source, str | PathLike) else schema.name)
     texts: dict[str, Text] = {}
+    known: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for line, row in _read_rows(source, schema, problems):
-        fields = {field.name: _first_value(row, field.names) for field in schema.fields}
-        key = fields["id"]
+        names = tuple(row)
+        if names not in known:
+            known[names] = _find_columns(schema, names)
+        columns = known[names]
+        fields = {field: _first_value(row, names) for field, names in columns.items()}
+        key = fields["id"] or (fields["text"] if schema["id"].instead == "text" else None)
         if key is None:
             expected = ", ".join(schema["id"].names)
             problems.add_line("incomplete-row", line, f"has no id, expected one of {expected}")
         elif wanted is not None and key not in wanted:
             continue
-        elif not any(name in row for field in schema.fields[1:] for name in field.names):
+        elif not any(names for field, names in columns.items() if field != "id"):
             expected = ", ".join(schema["text"].names)
             problems.add_line("incomplete-row", line, f"has no text, expected one of {expected}")
         else:
@@ -111,6 +120,18 @@ def _read_texts(
     return texts
 
 
+def _find_columns(schema: Schema, names: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the names of each field in a row, which are in lower case."""
+    fields = tuple(
+        field if field.column is None else field._replace(column=field.column.lower())
+        for field in schema.fields
+    )
+    # a column that is not there is a problem of the row
+    known = tuple(field for field in fields if field.column is None or field.column in names)
+    found = replace(schema, fields=known).assign(names, schema.name)
+    return {field.name: found.get(field.name, []) for field in fields}
+
+
 def _first_value(row: Mapping[str, object], columns: Iterable[str]) -> str | None:
     values = (row.get(name) for name in columns)
     return next((str(value) for value in values if value is not None and value != ""), None)
@@ -118,7 +139,11 @@ def _first_value(row: Mapping[str, object], columns: Iterable[str]) -> str | Non
 
 def _read_rows(source: Source, schema: Schema, problems: Problems) -> Iterator[Row]:
     """Yield every row of a source with its line number; column names are in lower case."""
-    if not isinstance(source, str | PathLike) or split_name(Path(source))[1] in WHOLE_FORMATS:
+    if (
+        not isinstance(source, str | PathLike)
+        or split_name(Path(source))[1] in WHOLE_FORMATS
+        or _has_topics(source, schema)
+    ):
         yield from _read_whole(source, schema)
         return
     path = Path(source)
@@ -135,6 +160,13 @@ def _read_rows(source: Source, schema: Schema, problems: Problems) -> Iterator[R
     except (OSError, pa.ArrowException) as error:
         msg = f"{path} cannot be read: {error}"
         raise Unreadable(msg) from None
+
+
+def _has_topics(source: str | PathLike[str], schema: Schema) -> bool:
+    """Return whether a file holds topics of TREC, which are read as a whole."""
+    if schema.name != "queries" or not Path(source).is_file():
+        return False
+    return is_topics(open_file(Path(source)).head())
 
 
 def _read_whole(source: Source, schema: Schema) -> Iterator[Row]:
@@ -176,8 +208,9 @@ def _read_json(lines: Iterable[tuple[int, str]], problems: Problems) -> Iterator
 
 
 def _is_header(line: str, schema: Schema) -> bool:
-    names = {name.strip().strip('"').lower() for name in line.replace("\t", ",").split(",")}
-    return not names.isdisjoint(schema["id"].names) and not names.isdisjoint(schema["text"].names)
+    names = [name.strip().strip('"').lower() for name in re.split("[\t,;]", line.strip())]
+    found = _find_columns(schema, tuple(dict.fromkeys(names)))
+    return bool(found["text"]) and bool(found["id"] or schema["id"].instead == "text")
 
 
 def _read_csv(header: str, lines: Iterable[str], above: int, problems: Problems) -> Iterator[Row]:
@@ -217,9 +250,12 @@ def _read_plain_tsv(
 def _read_parquet(path: Path, schema: Schema) -> Iterator[Row]:
     import pyarrow.parquet
 
-    known = {name for field in schema.fields for name in field.names}
     with pyarrow.parquet.ParquetFile(path) as file:
-        columns = [name for name in file.schema_arrow.names if name.lower() in known]
+        names = file.schema_arrow.names
+        known = {
+            name for found in _find_columns(schema, tuple(map(str.lower, names))).values() for name in found
+        }
+        columns = [name for name in names if name.lower() in known]
         rows = (row for batch in file.iter_batches(4096, columns=columns) for row in batch.to_pylist())
         for number, row in enumerate(rows, 1):
             yield number, {key.lower(): value for key, value in row.items()}

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise, repeat
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -43,8 +43,7 @@ RUN_AS_JUDGMENTS = (
 _SPACE = re.compile(r"[\t\n\x0b\x0c\r \x00]")
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """Columns of the fields of a schema in a line."""
 
     columns: int
@@ -236,7 +235,7 @@ def _hint(lines: Lines) -> str | None:
     """Return what the malformed lines look like, if they look like something."""
     counts, first = set(lines.counts.tolist()), _split_first_line(lines.text)
     if any(field.startswith(b"qid:") for field in first):
-        return "it looks like features for learning to rank (SVMlight), which name no documents"
+        return "features for learning to rank (SVMlight) are judgments: a model's scores are given with `--predictions`"
     if lines.layout.columns == 6 and counts == {5} and len(first) == 5 and is_number_text(first[4]):
         return "the sixth column, the tag of the run, is missing: `sed 's/$/ tag/' FILE` adds one"
     if lines.layout.columns == 6 and counts and counts <= {4, 5} and len(first) <= 5:

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -14,16 +14,22 @@ from typing import BinaryIO
 import msgspec
 import pyarrow as pa
 
-from judged.errors import JudgedError, Unwritable
+from judged.errors import JudgedError, UnknownName, Unwritable
 from judged.io.open import compress, split_name
 from judged.io.sniff import FORMATS, Format, Writing, find_by_extension
-from judged.problem import Problems
+from judged.problem import Problem, Problems
 from judged.store.files import replace_file
 from judged.tables.columns import add_repeats, shorten
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Label
 from judged.tables.run import Columns, Run
 from judged.tables.schema import JUDGMENTS, LABELS, RUN, Schema
+
+TREC_EXTENSIONS = (".txt", *FORMATS["trec"].extensions)
+"""Extensions of TREC text."""
+TABLES_OF_LABELS = (".jsonl", ".ndjson", ".csv", ".tsv")
+LABEL_EXTENSIONS = (*TABLES_OF_LABELS, *TREC_EXTENSIONS)
+"""Extensions of files of labels."""
 
 
 def write_judgments(
@@ -35,7 +41,9 @@ def write_judgments(
 ) -> None:
     """Write judgments to a file, its format and compression by extension; `-` is standard output."""
     writing = Writing(JUDGMENTS, judgments.name)
-    _write_table(judgments.to_arrow(), destination, writing, format=format, force=force)
+    texts = {"question": ("query", judgments.query_texts), "text": ("document", judgments.texts)}
+    table = _name_texts(judgments.to_arrow(), by_text=judgments.by_text, texts=texts)
+    _write_table(table, destination, writing, format=format, force=force)
 
 
 def write_run(
@@ -52,7 +60,21 @@ def write_run(
     """
     find_format(destination, RUN, format)  # before the run is read
     label = re.sub(r"\s+", "_", run.name) if tag is None else tag
-    _write_table(_check_run(run), destination, Writing(RUN, run.name, label), format=format, force=force)
+    table = _name_texts(_check_run(run), by_text=run.by_text, texts={"text": ("document", run.texts)})
+    _write_table(table, destination, Writing(RUN, run.name, label), format=format, force=force)
+
+
+def _name_texts(
+    table: pa.Table, *, by_text: bool, texts: Mapping[str, tuple[str, Mapping[str, str]]]
+) -> pa.Table:
+    """Return the table with the texts that came with it; documents without ids are called texts."""
+    for name, (key, known) in texts.items():
+        if known:
+            values = [known.get(identity) for identity in table[key].to_pylist()]
+            table = table.append_column(name, pa.array(values, pa.large_string()))
+    if not by_text:
+        return table
+    return table.rename_columns(["text" if name == "document" else name for name in table.column_names])
 
 
 def find_format(destination: str | Path, schema: Schema, format: str | None = None) -> Format:  # noqa: A002
@@ -79,9 +101,21 @@ def _write_table(
     format: str | None,  # noqa: A002
     force: bool,
 ) -> None:
-    write = find_format(destination, writing.schema, format).write
+    chosen = find_format(destination, writing.schema, format)
+    if chosen.columns is None and chosen.kind is not None:
+        table = _drop_texts(table, writing, chosen)
+    write = chosen.write
     assert write is not None  # noqa: S101 - `find_format` returns formats that write
     write_file(destination, lambda sink: write(table, sink, writing), force=force)
+
+
+def _drop_texts(table: pa.Table, writing: Writing, chosen: Format) -> pa.Table:
+    """Return the table without texts, for which the format has no columns; raise `Unwritable` if there are no ids."""
+    if "document" not in table.column_names:
+        message = f"its documents are texts without ids, for which {chosen.title} has no column"
+        problem = Problem.error("no-such-column", chosen.title, message)
+        raise Unwritable(writing.name, [problem], hint="write JSONL, JSON, CSV, TSV, Parquet or Arrow")
+    return table.drop_columns([name for name in ("question", "text") if name in table.column_names])
 
 
 def write_file(destination: str | Path, write: Callable[[BinaryIO], None], *, force: bool) -> None:
@@ -134,6 +168,18 @@ def write_labels(
     write_file(destination, write, force=force)
 
 
+def check_trec_extension(
+    destination: str | Path, *, source: str | Path = "", known: Sequence[str] = TREC_EXTENSIONS
+) -> None:
+    """Raise `UnknownName` for an extension that promises something else than TREC text; that of the source is allowed."""
+    suffix, own = (
+        Path(str(path).removesuffix(".gz").removesuffix(".zst")).suffix for path in (destination, source)
+    )
+    if str(destination) != "-" and suffix.lower() not in {"", own.lower(), *known}:
+        kind, hint = f"format of `{destination}`", f"known extensions: {' '.join(known)}"
+        raise UnknownName(kind, suffix, known, hint=hint)
+
+
 def encode_labels(labels: Iterable[Label | Mapping[str, object]], destination: str | Path) -> bytes:
     """Return the bytes that `write_labels` writes; raise `Unwritable` for what the format cannot hold."""
     rows = [msgspec.to_builtins(label) if isinstance(label, Label) else dict(label) for label in labels]
@@ -141,6 +187,7 @@ def encode_labels(labels: Iterable[Label | Mapping[str, object]], destination: s
     if extension in {".jsonl", ".ndjson"}:
         return msgspec.json.Encoder().encode_lines(rows)
     if extension not in {".csv", ".tsv"}:
+        check_trec_extension(destination, known=LABEL_EXTENSIONS)
         return _encode_trec_labels(rows, str(destination))
     header = list(dict.fromkeys(key for row in rows for key in row))
     sink = io.StringIO(newline="")

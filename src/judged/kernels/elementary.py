@@ -35,8 +35,7 @@ class WholeNumbers:
 
     def __call__(self, numbers: Floats | Ints) -> Floats:
         """Return the function of every number."""
-        tabled = (numbers >= 0) & (numbers < LIMIT) & (numbers == np.floor(numbers))
-        if not tabled.all():
+        if not _are_tabled(numbers):
             return map_distinct(self._function, numbers)
         place = numbers.astype(np.int64, copy=False)
         kept: Floats = self._grow(int(place.max(initial=0)) + 1)[place]
@@ -53,6 +52,15 @@ class WholeNumbers:
             more = map(self._function, range(len(table), min(max(size, 2 * len(table), 1024), LIMIT)))
             table = self._table = np.concatenate((table, np.fromiter(more, np.float64)))
         return table
+
+
+def _are_tabled(numbers: Floats | Ints) -> bool:
+    """Return whether all numbers are whole and in the range of tables."""
+    if not len(numbers.reshape(-1)):
+        return True
+    if not (numbers.min() >= 0 and numbers.max() < LIMIT):
+        return False
+    return numbers.dtype.kind in "iu" or bool((numbers == np.floor(numbers)).all())
 
 
 log2 = WholeNumbers(math.log2, first=1)

@@ -16,7 +16,7 @@ import numpy as np
 
 from judged.arrays import Flags, Floats, Ints
 from judged.kernels.completions import UnjudgedResults
-from judged.kernels.ranked.gains import Gain, Gains, dcg_discount, grade_gains, jk_discount
+from judged.kernels.ranked.gains import Discount, Gain, Gains, Ideal, dcg_discount, grade_gains, jk_discount
 from judged.kernels.segments import divide
 
 Estimate: TypeAlias = Callable[..., tuple[Floats, Floats]]
@@ -78,7 +78,7 @@ class InOrder:
         return int((self.hole.best >= rel).sum())
 
 
-def _sum_down_to(values: Any) -> Any:
+def _sum_down_to(values: Floats) -> Any:
     """Return the sums of the first 0, 1, 2, … values, in extended precision: differences of them lose digits."""
     return np.concatenate(([0.0], np.cumsum(values, dtype=np.longdouble)))
 
@@ -159,7 +159,7 @@ def bpref_in_order(view: InOrder, *, rel: float) -> tuple[Floats, Floats]:
 class _Limited:
     """Sums of min(value + shift, limit) over some places of a list of values that never fall."""
 
-    def __init__(self, chosen: Flags, values: Any) -> None:
+    def __init__(self, chosen: Flags, values: Ints | Flags) -> None:
         self._values = values
         self.count = np.concatenate(([0], np.cumsum(chosen)))
         self._sum = np.concatenate(([0], np.cumsum(np.where(chosen, values, 0))))
@@ -173,10 +173,16 @@ class _Limited:
 
 
 def ndcg_in_order(
-    view: InOrder, *, cutoff: int | None, gain: Gain, gains: Gains | None
+    view: InOrder,
+    *,
+    cutoff: int | None,
+    gain: Gain,
+    gains: Gains | None,
+    discount: Discount,
+    ideal: Ideal,  # noqa: ARG001 - with `retrieved` no law holds, and this is not called
 ) -> tuple[Floats, Floats]:
     """Return the values of nDCG."""
-    return _discounted_ratios(view, dcg_discount(view.ideal_ranks), cutoff, gain, gains)
+    return _discounted_ratios(view, dcg_discount(view.ideal_ranks, discount), cutoff, gain, gains)
 
 
 def ndcg_jk_in_order(

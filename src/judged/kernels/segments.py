@@ -20,7 +20,8 @@ def divide(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
 
 def segment_ids(offset: Ints) -> Ints:
     """Return the number of the segment of every element."""
-    return np.repeat(np.arange(len(offset) - 1), np.diff(offset))
+    # `np.diff` takes three times as long for few queries
+    return np.repeat(np.arange(len(offset) - 1), offset[1:] - offset[:-1])
 
 
 def take_segments(offset: Ints, chosen: Ints) -> tuple[Ints, Ints]:

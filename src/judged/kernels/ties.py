@@ -150,7 +150,7 @@ def find_tied_groups(ranking: Ranking) -> list[TiedGroup]:
 def order_ties_by_grade(ranking: Ranking, depth: int | None, *, best: bool) -> Ranking:
     """Return the view with tied documents by falling grade at the top of their group, or by rising grade at its end.
 
-    Documents that are then below `depth` are left out.
+    Documents that are then below `depth` are left out; unjudged results of a group are at its other end.
     """
     if ranking.above is None or ranking.tied is None:
         return ranking
@@ -163,7 +163,36 @@ def order_ties_by_grade(ranking: Ranking, depth: int | None, *, best: bool) -> R
     kept = slice(None) if depth is None else rank <= depth
     order, rank, query = order[kept], rank[kept], ranking.query[kept]
     offset = np.searchsorted(query, np.arange(len(ranking) + 1)).astype(np.int64)
-    return arrange(ranking, Arrangements(np.arange(len(ranking)), order, rank, offset))
+    ordered = arrange(ranking, Arrangements(np.arange(len(ranking)), order, rank, offset))
+    return replace(ordered, above=ranking.above[order], tied=ranking.tied[order])
+
+
+def make_ideal(ranking: Ranking, query: Ints) -> Ranking:
+    """Return the view of some queries in which each retrieved exactly its judged documents, in the best order.
+
+    By intent there are several best orders, and the one by the highest grade of each document is used.
+    """
+    best, offset = take_segments(ranking.best_offset, query)
+    document, intents = ranking.document, ranking.intents
+    if intents is not None:
+        # documents are numbered by query, so that all of them in order are those of the query
+        document, intents = np.arange(len(best)), intents.of_lists(query, best, offset)
+    return replace(
+        ranking,
+        rank=np.arange(1, len(best) + 1) - np.repeat(offset[:-1], np.diff(offset)),
+        grade=ranking.best[best],
+        offset=offset,
+        retrieved=np.diff(offset),
+        best=ranking.best[best],
+        best_offset=offset,
+        target=ranking.best_target[best],
+        best_target=ranking.best_target[best],
+        document=document,
+        intents=intents,
+        above=None,
+        tied=None,
+        _cache={},
+    )
 
 
 MAX_LISTS = 500_000

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from judged.errors import BadProtocol, JudgedError
 from judged.io.texts import TextSource
-from judged.labels.cache import Answer, LabelCache, Past, lock_cache
+from judged.labels.cache import Grading, LabelCache, Past, lock_cache
 from judged.labels.pool import Item, Judged, Pool, PoolOptions, PoolSource, build_pool
 from judged.labels.prompt import Labeller, Question, make_questions
 from judged.labels.result import Labelling
@@ -181,9 +180,10 @@ def _make_rows(
     keys: Sequence[bytes],
     answers: Mapping[bytes, Past],
     unanswered: Mapping[bytes, tuple[str, str]],
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
     """Return the labels and the failures of all items, in their order."""
-    rows, failures = [], []
+    rows: list[dict[str, object]] = []
+    failures: list[dict[str, object]] = []
     for item, key in zip(pool.items, keys, strict=True):
         past = answers.get(key)
         if past is not None and past.answer.grade is not None:
@@ -196,7 +196,7 @@ def _make_rows(
     return rows, failures
 
 
-def _make_row(pool: Pool, item: Item, labeller: Labeller, answer: Answer) -> dict[str, object]:
+def _make_row(pool: Pool, item: Item, labeller: Labeller, answer: Grading) -> dict[str, object]:
     """Return a row of the output: like a judgment for a run, with all keys of the result for a trace."""
     scale = labeller.prompt.scale
     row = {
@@ -215,13 +215,13 @@ def _count_tokens(answers: Mapping[bytes, Past]) -> tuple[int, int]:
     return sum(past.tokens_in for past in answers.values()), sum(past.tokens_out for past in answers.values())
 
 
-def _make_notes(pool: Pool, labeller: Labeller, rows: Sequence[Mapping[str, Any]]) -> Iterator[Note]:
+def _make_notes(pool: Pool, labeller: Labeller, rows: Sequence[Mapping[str, object]]) -> Iterator[Note]:
     """Yield notes on texts that were cut, and on grades that the model found improbable."""
     cut = sum(len(item.text) > labeller.text_limit for item in pool.items)
     if cut:
         texts = "text was" if cut == 1 else "texts were"
         yield Note("cut-text", "info", f"{cut:,} {texts} cut at {labeller.text_limit:,} characters")
-    masses = [row["mass"] for row in rows if "mass" in row]
+    masses = [mass for row in rows if isinstance(mass := row.get("mass"), int | float)]
     low = sum(mass < LOW_MASS for mass in masses)
     if low:
         message = (
@@ -231,7 +231,7 @@ def _make_notes(pool: Pool, labeller: Labeller, rows: Sequence[Mapping[str, Any]
         yield Note("low-probability", "warning", message)
 
 
-def _list_settings(labeller: Labeller) -> dict[str, Any]:
+def _list_settings(labeller: Labeller) -> dict[str, object]:
     """Return everything besides the results that decides the answers."""
     names = ("model", "temperature", "seed", "max_tokens", "structure", "text_limit")
     settings = {name: getattr(labeller, name) for name in names}

@@ -22,7 +22,7 @@ _DAMAGED = "the file is damaged or was changed: name another one with `--cache`"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Grading:
     """One answer of a model: its grade or why it states none, its text, and what it took."""
 
     grade: int | None
@@ -47,7 +47,7 @@ class Answer:
 class Past:
     """Cached state of a question: the answer that counts, and the tokens of all answers to it."""
 
-    answer: Answer
+    answer: Grading
     tokens_in: int
     tokens_out: int
 
@@ -72,12 +72,12 @@ class LabelCache:
 
         Raises `Unreadable` for a grade that is not on the scale, or counts below 0: the file is not as it was written.
         """
-        answers: dict[bytes, list[Answer]] = {}
+        answers: dict[bytes, list[Grading]] = {}
         for key, value in self._entries.find(keys):
             answers.setdefault(key, []).append(self._decode(value))
         return {key: self._sum_up(rows, scale) for key, rows in answers.items()}
 
-    def _sum_up(self, rows: Sequence[Answer], scale: Collection[int]) -> Past:
+    def _sum_up(self, rows: Sequence[Grading], scale: Collection[int]) -> Past:
         for row in rows:
             if row.grade is not None and row.grade not in scale:
                 self._refuse(f"the grade {row.grade}, expected one of {', '.join(map(str, scale))}")
@@ -87,7 +87,7 @@ class LabelCache:
         tokens = [sum(getattr(row, name) for row in rows) for name in ("tokens_in", "tokens_out")]
         return Past((graded or rows)[-1], *tokens)
 
-    def add(self, key: bytes, answer: Answer) -> None:
+    def add(self, key: bytes, answer: Grading) -> None:
         """Store an answer; it is on disk when this returns."""
         dated = replace(answer, at=datetime.now(UTC).isoformat())
         self._entries.add([(key, msgspec.json.encode(dated))])
@@ -101,10 +101,10 @@ class LabelCache:
         seconds, tokens = zip(*timed, strict=True)
         return fmean(seconds), fmean(tokens)
 
-    def _decode(self, value: bytes) -> Answer:
+    def _decode(self, value: bytes) -> Grading:
         try:
             # a damaged file may hold any bytes, and those of a text change no grade
-            return msgspec.json.decode(value.decode(errors="replace"), type=Answer)
+            return msgspec.json.decode(value.decode(errors="replace"), type=Grading)
         except msgspec.DecodeError as error:
             self._refuse(f"what is not an answer: {error}")
 

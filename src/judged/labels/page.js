@@ -2,27 +2,20 @@
 
 definePage("agreement", "", async (page, subject) => {
   const data = subject.pages.agreement;
+  const title = [
+    named(data.labels),
+    " and ",
+    named(data.human),
+    known(data.kappa) ? ` agree at κ ${fixed(data.kappa, 2)}.` : ": κ is undefined.",
+  ];
   page.append(
-    h(
-      "h1",
-      {},
-      named(data.labels),
-      " and ",
-      named(data.human),
-      known(data.kappa) ? ` agree at κ ${fixed(data.kappa, 2)}.` : ": κ is undefined.",
-    ),
-  );
-  page.append(
-    h(
-      "p",
-      { class: "lead" },
+    ...headline(subject, title, [
       `${plural(data.items, "result")} that both graded: `,
       h("strong", {}, percent(data.exact)),
       ` have the same grade, ${percent(data.within)} differ by at most 1, and labels are ${data.bias > 0 ? "lenient" : data.bias < 0 ? "strict" : "unbiased"} by ${fixed(Math.abs(data.bias), 2)} on average. `,
       `κ of good or not (from grade ${data.threshold}): ${known(data.kappa) ? fixed(data.kappa) : data.undefined}${data.interval ? ` [${fixed(data.interval[0])}, ${fixed(data.interval[1])}]` : ""}; with quadratic weights ${fixed(data.quadratic)}.`,
-    ),
+    ]),
   );
-  page.append(doubts(subject) || "");
   page.append(
     h(
       "div",

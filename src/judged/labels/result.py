@@ -91,7 +91,7 @@ class Labelling(Result):
             sentences.append(f"stopped: {self.stopped}; {remaining:,} not asked")
         return sentences
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Mapping[str, object]:
         """Return all counts by name."""
         names = ("labeller", "results", "distinct", "judged", "cached", "asked", "tokens_in", "tokens_out")
         return {

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from judged.errors import EndpointFailed
 from judged.labels.answer import Verdict, find_grade_mass, read_answer
-from judged.labels.cache import Answer, LabelCache
+from judged.labels.cache import Grading, LabelCache
 from judged.labels.prompt import Labeller, Question, estimate_tokens
 from judged.net.budget import Budget
 from judged.net.llm import ChatClient, Reply
@@ -175,7 +175,7 @@ class Job:
         self._failed += answer is None or answer.grade is None
         self._report()
 
-    async def _ask(self, question: Question) -> Answer:
+    async def _ask(self, question: Question) -> Grading:
         """Ask until an answer states a grade or no reask is left; cache and pay every answer."""
         for _ in range(1 + self._retry_policy.reasks):
             answer = self._to_answer(question, await self._send_with_retries(question))
@@ -187,7 +187,7 @@ class Job:
                 break
         return answer
 
-    def _to_answer(self, question: Question, reply: Reply) -> Answer:
+    def _to_answer(self, question: Question, reply: Reply) -> Grading:
         """Read the grade of a reply and count its tokens."""
         labeller = self._labeller
         verdict = self._read_grade(reply)
@@ -196,7 +196,7 @@ class Job:
         else:
             self._budget.raise_margin(question.tokens, reply.tokens_in)
         text = reply.text or reply.refusal or ""
-        return Answer(
+        return Grading(
             verdict.grade,
             verdict.reason,
             text,

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +31,10 @@ from judged.stats.paired import Values, check_values
 from judged.store.hashing import hash_file
 from judged.tables.labels import Label, Labels
 from judged.tables.schema import GRADES
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+    from tokenizers.implementations.base_tokenizer import BaseTokenizer
 
 MIN_GRADES = 20
 """Fewer human grades than this say too little about where grades begin."""
@@ -317,7 +321,7 @@ class _Onnx:
 
     name: str
     session: Any
-    tokenizer: Any
+    tokenizer: Tokenizer | BaseTokenizer
     pooling: str
 
     def embed(self, text: str) -> Floats:
@@ -358,17 +362,20 @@ def _load_packaged() -> _Onnx:
     return _load_onnx(PACKAGED, weights, tokenizer, max_tokens=MAX_TOKENS)
 
 
-def _read_tokenizer(path: Path) -> Any:
+def _read_tokenizer(path: Path) -> Tokenizer:
     """Read the tokenizer of a folder."""
     library = need("tokenizers", extra="similarity", needed_by=NEEDED_BY)
     try:
-        return library.Tokenizer.from_file(str(path))
+        tokenizer: Tokenizer = library.Tokenizer.from_file(str(path))
     except Exception as error:  # the library has no error of its own
         msg = f"the tokenizer `{path}` cannot be read: {error}"
         raise Unreadable(msg) from error
+    return tokenizer
 
 
-def _load_onnx(name: str, model: Path, tokenizer: Any, *, max_tokens: int, pooling: str = "mean") -> _Onnx:
+def _load_onnx(
+    name: str, model: Path, tokenizer: Tokenizer | BaseTokenizer, *, max_tokens: int, pooling: str = "mean"
+) -> _Onnx:
     runtime = need("onnxruntime", extra="similarity", needed_by=NEEDED_BY)
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_length=max_tokens)

@@ -6,24 +6,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
+from typing import NamedTuple
 
 from judged.errors import UnknownName
 from judged.measures._index import MEASURE_INDEX, SCOPE_INDEX
 from judged.measures.measure import Measure
 from judged.plugins import list_announced, load_announced, refuse_announced
 from judged.registry import Registry
-from judged.subject import Subject
+from judged.subject import NOTHING, Subject
 
 ENTRY_POINTS = "judged.measures"
 """The group of entry points under which installed packages announce measures: a name and a "module:attribute"."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(NamedTuple):
     """Another name: the measure, the parameters it implies, and what a number after it sets."""
 
     measure: str
-    parameters: Mapping[str, object] = field(default_factory=dict)
+    parameters: Mapping[str, object] = NOTHING
     number: str | None = None
     """The parameter that a number sets; None: the one that `@` sets."""
     explicit: str | None = None
@@ -141,14 +141,14 @@ load_index(MEASURE_INDEX, SCOPE_INDEX)
 
 def registry_for(family: str) -> Registry[Measure]:
     """Return the table that holds the measures of a family."""
-    if family not in _REGISTRIES:
-        family in SCOPES  # noqa: B015 - looking for it reads the lists of the subjects
+    if family not in _REGISTRIES and family not in SCOPES:  # looking for it reads the lists of the subjects
+        raise UnknownName(SCOPES.kind, family, list(SCOPES))
     return _REGISTRIES[family]
 
 
 def list_families() -> Mapping[str, tuple[str, ...]]:
     """Return the names of all measures by family, those of subjects among them."""
-    len(SCOPES)  # listing them reads the lists of the subjects
+    SCOPES.read_subjects()
     return FAMILIES
 
 

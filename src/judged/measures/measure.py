@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from judged.errors import BadMeasure, UnknownName
+from judged.measures.fold import Fold
 from judged.measures.laws import Laws
 from judged.measures.parameters import Parameter, Value, find_parameter, format_value, normalise_value
 
@@ -74,6 +75,8 @@ class Measure:
     in_order: Callable[..., tuple[Floats, Floats]] | None = None
     """Of a measure with the law `in-order` or `discounted-ratio`: the function that estimates its values with the first n
     and the last n unjudged results relevant, for every n at once; without it they are computed one by one."""
+    fold: Fold | None = None
+    """The measure as one pass over the judged results of a query, which compiled code makes; None: it is more than that."""
     percentile: str = ""
     """The parameter that, once it is set, makes the value over all units that percentile, not the mean."""
     dot_parameter: str = ""
@@ -88,6 +91,9 @@ class Measure:
     """Parameters that no other measure has, or that mean something else here."""
     set_parameters: tuple[tuple[str, Value], ...] = field(default=())
     """The parameters that were set, in the order of the function's signature."""
+    written: tuple[str, ...] = ()
+    """The spellings that it was asked for by, the first of which is shown; empty: its name. They say nothing of its
+    values, and measures that differ in them alone are equal."""
 
     @cached_property
     def defaults(self) -> Mapping[str, Any]:
@@ -118,6 +124,11 @@ class Measure:
         if name in self.extra_parameters:
             return self.extra_parameters[name]
         return find_parameter(name, self.family)
+
+    @property
+    def label(self) -> str:
+        """The name to show: as the user spelt it, else its own."""
+        return self.written[0] if self.written else str(self)
 
     @property
     def text(self) -> bool:
@@ -166,9 +177,9 @@ class Measure:
                 )
         ordered = tuple((name, merged[name]) for name in self.defaults if name in merged)
         if not self.percentile:
-            return replace(self, set_parameters=ordered)
+            return replace(self, set_parameters=ordered, written=())
         aggregate: Aggregate = "percentile" if self.percentile in merged else "mean"
-        return replace(self, set_parameters=ordered, aggregate=aggregate)
+        return replace(self, set_parameters=ordered, aggregate=aggregate, written=())
 
     def __matmul__(self, value: float | str) -> Measure:
         """Return this measure at a cutoff, or with the parameter that its `@` sets."""
@@ -189,9 +200,10 @@ class Measure:
         return self.function(view, **self.parameters, **self.fixed)
 
     def describe(self) -> dict[str, object]:
-        """Return name, family, aggregate, direction and bounds, for JSON; a bound that is infinite is None."""
+        """Return names, family, aggregate, direction and bounds, for JSON; a bound that is infinite is None."""
         return {
             "name": str(self),
+            **({"written": self.label} if self.label != str(self) else {}),
             "family": self.family,
             "aggregate": None if self.text else self.aggregate,
             "higher_is_better": self.higher_is_better,
@@ -199,6 +211,10 @@ class Measure:
         }
 
     def __str__(self) -> str:
+        return self._written
+
+    @cached_property
+    def _written(self) -> str:
         given = dict(self.set_parameters)
         inside = ", ".join(
             f"{name}={format_value(value)}" for name, value in given.items() if name != self.at_parameter
@@ -210,7 +226,7 @@ class Measure:
 
     __repr__ = __str__
 
-    @property
+    @cached_property
     def _identity(self) -> tuple[str, str, tuple[tuple[str, Value], ...]]:
         return self.family, self.name, tuple(sorted(self.parameters.items()))
 

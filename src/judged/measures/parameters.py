@@ -135,6 +135,12 @@ PARAMETERS: dict[str, Parameter] = {
         "a table from grades (from 0) to gains, such as `{1: 3, 2: 9}`",
         _gains,
     ),
+    "discount": Parameter(
+        "what a gain is divided by: the logarithm of the rank plus one (`log2`), or the rank (`position`)"
+    ),
+    "ideal": Parameter(
+        "how long the best order is: every judged document (`judged`), or as many as were retrieved (`retrieved`)"
+    ),
     "max_grade": Parameter(
         "the highest grade of the scale", "a number above 0", _within(0, math.inf, open_ends=True)
     ),

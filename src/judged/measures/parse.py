@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import cast
+from typing import NamedTuple, cast
 
 from judged.errors import BadMeasure, JudgedError, UnknownName, check_kind
 from judged.measures.families import SCOPES, Alias, Scope, list_plugins, load_plugin
 from judged.measures.measure import Measure
 from judged.measures.trec_eval import FORMATS, NICKNAMES, expand
+from judged.measures.written import merge_spellings, spell
+from judged.subject import NOTHING
 
 LONGEST = 2_000
 """Length from which a text is not a name: numbers of thousands of digits cannot be converted."""
@@ -41,12 +42,11 @@ _IR_MEASURES_INSTEAD = {("NumRet", "rel"): "NumRelRet"}
 """Parameters that turn a measure of ir_measures into another: `NumRet(rel=1)`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedName:
+class ParsedName(NamedTuple):
     """The parts of a text that names a measure, before they are looked up."""
 
     name: str
-    inside: Mapping[str, object] = field(default_factory=dict)
+    inside: Mapping[str, object] = NOTHING
     """The parameters between brackets."""
     mark: str = ""
     """Separator before the numbers: `@`, `_at_`, `_` or a full stop."""
@@ -112,6 +112,8 @@ def parse_measures(
 ) -> list[Measure]:
     """Return every measure named, once, in the order first named; one string may name several.
 
+    A measure remembers the spellings that it was named by, and is shown under the first (`Measure.label`).
+
     >>> parse_measures("nDCG(gains={1: 3})@10 AP P_5,10")
     [nDCG(gains={1: 3})@10, AP, P@5, P@10]
     """
@@ -120,8 +122,7 @@ def parse_measures(
         return _read(measures, scope)
     named = list_measures(measures)
     texts = split_measures(named) if isinstance(named, str) else cast("list[Measure | str]", named)
-    # Distinguished by text: `RBP` and `RBP(p=0.8)` are equal, but scores are looked up as they were written.
-    chosen = list({str(measure): measure for text in texts for measure in _read_some(text, scope)}.values())
+    chosen = merge_spellings(measure for text in texts for measure in _read_some(text, scope))
     if not chosen:
         msg = "no measure was named"
         raise BadMeasure(msg, hint=f"for example `{scope.example}`")
@@ -199,7 +200,20 @@ def _read(text: Measure | str, scope: Scope) -> list[Measure]:
     if not scope.trec_spelling and (parsed.mark == "." or parsed.level is not None):
         raise _bad_form(bare, scope)
     wrapped = _read_wrapped(bare, parsed, scope)
-    return wrapped if wrapped is not None else _build(parsed, scope)
+    measures = wrapped if wrapped is not None else _build(parsed, scope)
+    return [spell(measure, name) for measure, name in zip(measures, split_numbers(bare, parsed), strict=True)]
+
+
+def split_numbers(text: str, parsed: ParsedName) -> list[str]:
+    """Return a name for each of the numbers that follow a name; without several, the name itself.
+
+    >>> split_numbers("ndcg_cut_5,10", parse_name("ndcg_cut_5,10"))
+    ['ndcg_cut_5', 'ndcg_cut_10']
+    """
+    if len(parsed.numbers) < 2:
+        return [text]
+    head, _, tail = text.partition(parsed.mark + ",".join(parsed.numbers))
+    return [f"{head}{parsed.mark}{number}{tail}" for number in parsed.numbers]
 
 
 def _build(parsed: ParsedName, scope: Scope) -> list[Measure]:
@@ -245,7 +259,8 @@ def _read_other_forms(text: str, scope: Scope) -> list[Measure]:
     """Read a name with a word after `@` (`CG@last`) or with trec_eval's parameters (`ndcg.1=3,2=9`)."""
     name, dot, parameters = text.partition(".")
     if scope.trec_spelling and dot and parameters and re.fullmatch(r"[\w.,=+-]+", text):
-        return [line.measure for line in expand(10, [text]) if line.measure is not None]
+        measures = [line.measure for line in expand(10, [text]) if line.measure is not None]
+        return [spell(measure, text) for measure in measures] if len(measures) == 1 else measures
     name, at, word = text.rpartition("@")
     parsed = parse_name(name) if at else None
     if parsed is None or parsed.numbers or parsed.level is not None:
@@ -257,7 +272,7 @@ def _read_other_forms(text: str, scope: Scope) -> list[Measure]:
         raise BadMeasure(msg, hint=f"write it as `{name}@10`")
     if word.lower() not in words:
         raise _bad_form(text, scope)
-    return [measure @ word]
+    return [spell(measure @ word, text)]
 
 
 def _expand_nickname(name: str) -> list[Measure]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 from judged.errors import BadMeasure, UnknownName
 from judged.measures.families import Alias, find_measure
 from judged.measures.measure import Measure
+from judged.subject import NOTHING
 
 Version: TypeAlias = Literal[9, 10]
 Kind: TypeAlias = Literal["integer", "float", "string", "runid"]
 
 
-@dataclass(frozen=True, slots=True)
-class TrecMeasure:
+class TrecMeasure(NamedTuple):
     """One line of trec_eval's output: the name it prints and the measure it shows."""
 
     name: str
@@ -33,14 +32,13 @@ class TrecMeasure:
     """Measure that the line `all` shows instead under `-c`: the sum of `num_rel` then ignores `-l`."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """Expansion of one of trec_eval's names: the measure, the notation of its parameters, their default."""
 
     measure: str
     read: Callable[[str, str, Measure], Iterator[tuple[str, Measure]]] | None = None
     default: str = ""
-    parameters: dict[str, object] = field(default_factory=dict)
+    parameters: Mapping[str, object] = NOTHING
     number: str | None = None
     """The parameter that a number after the name sets; None: the one that `@` sets."""
     kind: Kind = "float"
@@ -216,6 +214,14 @@ FORMATS: dict[str, tuple[str, ...]] = {
 def list_names(version: Version, judgments: str = "qrels") -> list[str]:
     """Return trec_eval's measure names on a format of judgments, in the order in which it prints them."""
     return [name for name in FORMATS[judgments] if _EVERY[name].since <= version]
+
+
+def count_lines(name: str) -> Literal["none", "one", "each"]:
+    """Return the effect of parameters on a name: none, one line for all of them, or a line for each."""
+    read = _EVERY[name].read
+    if read is None:
+        return "none"
+    return "each" if read in {_cutoffs, _recalls, _multiples} else "one"
 
 
 def expand(version: Version, requests: Sequence[str], judgments: str = "qrels") -> list[TrecMeasure]:

@@ -109,6 +109,7 @@ PROFILE = Profile(
         "Measures of cwl_eval split a query whose rows are not contiguous into several.",
         "`RBP` with a cutoff or without `rel`, and other measures of cwl_eval without `max_rel`, do not exist there.",
         "`Compat` puts documents with equal grades and scores into its ideal list in the order of the judgments, not by id.",
+        "`NumRet` in one call with a measure of `judged_only=True` may count judged documents alone, by chance.",
         "A query with only negative grades, scored by `AP` and `Bpref` together, crashes the interpreter.",
     ),
 )

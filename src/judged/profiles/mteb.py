@@ -45,6 +45,6 @@ PROFILE = Profile(
     caveats=(
         "Abstention (`nauc_…`), p-MRR, robustness and paired accuracy are not supported.",
         "A query of the run without judgments makes it raise KeyError.",
-        "Before version 2.18 `mrr` ordered documents with equal scores as in the dict.",
+        "Before version 2.18.19 `mrr` ordered documents with equal scores as in the dict.",
     ),
 )

@@ -9,14 +9,27 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from judged.errors import BadMeasure, JudgedError, UnknownName, WrongKind
 from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
-from judged.measures.parse import ParsedName, parse_measure, parse_measures, parse_name, split_measures
+from judged.measures.parse import (
+    ParsedName,
+    parse_measure,
+    parse_measures,
+    parse_name,
+    split_measures,
+    split_numbers,
+)
+from judged.measures.written import merge_spellings, spell
 from judged.protocol import Protocol
 from judged.registry import Registry
+
+Choices: TypeAlias = Mapping[tuple[str, Any], Mapping[str, Any]]
+"""Parameters of a tool with a value, and what each of them sets here."""
+Values: TypeAlias = Mapping[str, Any]
+"""Values by name: parameters, or conventions."""
 
 
 def _parse_number(text: str) -> float:
@@ -78,9 +91,12 @@ class Spelling:
 
     def matches(self, parsed: ParsedName) -> bool:
         """Return whether the name is this one, in any case, and takes the numbers and parameters written."""
+        # a tool may write the number as a parameter of its own, such as `top_k=10`
+        own = self.parameter
+        numbered = parsed.numbers or any(own and self.renamed.get(name) == own for name in parsed.inside)
         return (
             parsed.name.lower() == self.name.lower()
-            and self._allows_number(there=bool(parsed.numbers))
+            and self._allows_number(there=bool(numbered))
             and (parsed.level is None or self.level is not None)
             and all(self._allows(name, value) for name, value in parsed.inside.items())
         )
@@ -143,14 +159,12 @@ def _names(choices: Mapping[tuple[str, Any], Mapping[str, Any]]) -> set[str]:
     return {name for name, _ in choices}
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """Meaning of a tool's name: the measure, and the protocol under which that tool computes it."""
 
     measure: Measure
+    """It is shown as the user wrote it."""
     protocol: Protocol
-    written: str
-    """As the user wrote it."""
     digits: int | None = None
     """The number of decimals that the tool gives; None: all it has."""
 
@@ -201,31 +215,35 @@ class Profile:
         nDCG(gain="exp")@10
         """
         if not self.spellings:
-            return Reading(parse_measure(text), self._make_protocol({}), str(text), self.digits)
-        parsed = None if isinstance(text, Measure) else parse_name(text.replace(" @", "@"))
+            return Reading(parse_measure(text), self._make_protocol({}), self.digits)
+        written = text if isinstance(text, Measure) else self._respell(text)
+        parsed = None if isinstance(written, Measure) else parse_name(written.replace(" @", "@"))
         spelling = next((known for known in self.spellings if parsed and known.matches(parsed)), None)
         if spelling is not None and parsed is not None:
             measure, switched = spelling.make_measure(parsed)
+            measure = _spell(measure, str(text), exact=parsed.name == spelling.name)
         else:
-            spelling, measure = self._find_ours(text)
+            spelling, measure = self._find_ours(written, text)
             switched = {}
         digits = self.digits if spelling.digits is None else spelling.digits
         protocol = self._make_protocol({**spelling.conventions, **switched})
-        return Reading(measure, protocol, str(text), digits)
+        return Reading(measure, protocol, digits)
 
     def read_all(self, measures: Iterable[Measure | str] | Measure | str) -> list[Reading]:
         """Return every measure named, once, in the order first named; a string may name several."""
         if not self.spellings:
             protocol = self._make_protocol({})
             parsed = parse_measures(measures)
-            return [Reading(measure, protocol, str(measure), self.digits) for measure in parsed]
+            return [Reading(measure, protocol, self.digits) for measure in parsed]
         named: Iterable[Measure | str]
         named = [measures] if isinstance(measures, Measure) else measures
         named = split_measures(measures) if isinstance(measures, str) else named
         parts = [part for text in named for part in self._split(text)]
-        readings = {(reading.name, reading.protocol): reading for reading in map(self.read, parts)}
-        _check_names(list(readings.values()))
-        return list(readings.values())
+        readings = [self.read(part) for part in parts]
+        _check_names(readings)
+        first = {reading.name: reading for reading in reversed(readings)}
+        merged = merge_spellings(reading.measure for reading in readings)
+        return [first[str(measure)]._replace(measure=measure) for measure in merged]
 
     def replace(self, **changes: Any) -> Profile:
         """Return this profile with some conventions changed, for every measure."""
@@ -249,16 +267,16 @@ class Profile:
     def _make_protocol(self, conventions: Mapping[str, Any]) -> Protocol:
         return self.protocol.replace(**{**conventions, **self.changes})
 
-    def _find_ours(self, text: Measure | str) -> tuple[Spelling, Measure]:
-        """Return the first spelling for a measure that is written as judged writes it."""
+    def _find_ours(self, text: Measure | str, written: Measure | str) -> tuple[Spelling, Measure]:
+        """Return the first spelling for a measure that is written as judged writes it; errors say what the user wrote."""
         try:
             measure = parse_measure(text)
         except UnknownName:
-            raise self._unknown(text) from None
+            raise self._unknown(written) from None
         for spelling in self.spellings:
             if spelling.can_compute(measure):
-                return spelling, spelling.complete(measure)
-        raise self._unknown(text)
+                return spelling, replace(spelling.complete(measure), written=measure.written)
+        raise self._unknown(written)
 
     def _split(self, text: Measure | str) -> Sequence[Measure | str]:
         """Split `P_5,10`, which names two measures, and a name for many."""
@@ -266,24 +284,35 @@ class Profile:
             return [text]
         parsed = parse_name(text)
         if parsed is None or len(parsed.numbers) < 2:
-            return self.expand(text)
-        head, _, tail = text.partition(parsed.mark + ",".join(parsed.numbers))
-        return [f"{head}{parsed.mark}{number}{tail}" for number in parsed.numbers]
+            several = self.expand(text)
+            return several if len(several) > 1 else [text]  # one is respelled where it is read
+        return split_numbers(text, parsed)
+
+    def _respell(self, text: str) -> str:
+        """Return the form of a name that can be parsed, where the tool writes it in another."""
+        named = self.expand(text)
+        return named[0] if len(named) == 1 else text
 
     def _unknown(self, text: Measure | str) -> JudgedError:
         known = ", ".join(dict.fromkeys(spelling.example for spelling in self.spellings))
         return BadMeasure(f"the profile `{self.name}` has no measure `{text}`", hint=f"it has {known}")
 
 
+def _spell(measure: Measure, text: str, *, exact: bool) -> Measure:
+    """Return the measure as it was written: with a tool's own name, exactly so, in its case."""
+    spelt = spell(measure, text)
+    return replace(measure, written=(text,)) if exact and text != str(measure) else spelt
+
+
 def _check_names(readings: list[Reading]) -> None:
-    """Raise `BadMeasure` for two readings with one name: scores are looked up by name."""
+    """Raise `BadMeasure` for two readings with one name and two protocols: scores are looked up by name."""
     seen: dict[str, Reading] = {}
     for reading in readings:
-        if reading.name in seen:
-            first = seen[reading.name]
-            msg = f"`{first.written}` and `{reading.written}` are both {reading.name}, under different conventions"
+        first = seen.setdefault(reading.name, reading)
+        if first.protocol != reading.protocol:
+            texts = f"`{first.measure.label}` and `{reading.measure.label}`"
+            msg = f"{texts} are both {reading.name}, under different conventions"
             raise BadMeasure(msg, hint="ask for one at a time")
-        seen[reading.name] = reading
 
 
 PROFILES: Registry[Profile] = Registry("profile")
@@ -300,9 +329,18 @@ for _name in (
     "msmarco",
     "gdeval",
     "trectools",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "sklearn",
+    "torchmetrics",
+    "sentence-transformers",
+    "elasticsearch",
+    "llama-index",
+    "ragas",
     "sources",
 ):
-    PROFILES.add(_name, f"judged.profiles.{_name}:PROFILE")
+    PROFILES.add(_name, f"judged.profiles.{_name.replace('-', '_')}:PROFILE")
 
 
 def as_profile(convention: Profile | Protocol | Mapping[str, object] | str) -> Profile:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from judged.errors import JudgedError
 from judged.measures.parse import parse_measures
+from judged.measures.written import list_names, restore_spellings
 from judged.problem import Note
 from judged.protocol import Protocol
 from judged.scoring.align import read_judgments_for
 from judged.scoring.evaluate import evaluate_many
 from judged.scoring.evaluations import Evaluations
+from judged.tables.mapping import MappedPath
 
 if TYPE_CHECKING:
     from judged.comparison.result import Comparison
@@ -136,7 +138,7 @@ class Entry:
             return inputs
         qrels, runs = inputs
         parsed = {
-            Protocol.from_dict(record.conventions): parse_measures(list(record.measures) or self._measures())
+            Protocol.from_dict(record.conventions): self._parse(record.measures)
             for record in self.result.provenance.protocols
         }
         judgments = read_judgments_for(qrels, [measure for some in parsed.values() for measure in some])
@@ -147,15 +149,21 @@ class Entry:
         }
         return Sources(judgments, runs, by_protocol)
 
+    def _parse(self, names: Sequence[str]) -> list[Measure]:
+        """Return the measures of canonical names, by default of all that are shown, under the names shown."""
+        shown = self._names()
+        return list(restore_spellings(parse_measures(list(names or shown.values())), shown))
+
     def _list_measures(self, measures: Sequence[Measure]) -> list[Measure]:
         """Return those of some measures that the result shows."""
-        shown = set(self._measures())
-        return [measure for measure in measures if str(measure) in shown]
+        shown = self._names()
+        return list(
+            restore_spellings([measure for measure in measures if str(measure) in shown.values()], shown)
+        )
 
-    def _measures(self) -> list[str]:
-        if self.comparison is not None:
-            return list(self.comparison.measures)
-        return [str(measure) for measure in self.evaluations.measures]
+    def _names(self) -> dict[str, str]:
+        """Return the canonical name of each measure, by the name that is shown."""
+        return self.comparison.names if self.comparison is not None else list_names(self.evaluations.measures)
 
 
 def _find_files(
@@ -175,7 +183,12 @@ def _find_files(
             return f"`{file.path}` is no longer there"
         if file.changed or (file.digest is not None and _hash_now(file) != file.digest):
             return f"`{file.path}` has changed since it was scored"
-    return judgments[0].path, {name: runs[name].path for name in systems}
+    return _to_path(judgments[0]), {name: _to_path(runs[name]) for name in systems}
+
+
+def _to_path(file: InputFile) -> str:
+    """Return the path of a file, with the columns that were named when it was scored."""
+    return MappedPath(file.path, file.columns) if file.columns else file.path
 
 
 def _hash_now(file: InputFile) -> str | None:
@@ -206,8 +219,8 @@ def make_entries(
             str(number),
             f"{name} ({number})" if name in several else name,
             result,
-            texts,
-            corpus,
+            texts or result.query_texts,
+            corpus if corpus is not None else (dict(result.document_texts) or None),
             inputs,
             verified=verified,
         )

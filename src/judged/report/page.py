@@ -131,7 +131,7 @@ def _collect(entry: Entry) -> tuple[dict[str, Json], dict[str, str]]:
         "kind": entry.result.kind,
         "scored": to_plain(describe_scored(entry)) if entry.systems else None,
         "protocols": [
-            {"text": record.text, "fingerprint": record.fingerprint, "measures": list(record.measures)}
+            {"text": record.text, "fingerprint": record.fingerprint, "measures": list(record.labels)}
             for record in entry.result.provenance.protocols
         ],
         **_list_notes(entry),
@@ -152,14 +152,15 @@ def _list_notes(entry: Entry) -> dict[str, Json]:
 
 def make_policy(style: str, scripts: Sequence[str]) -> str:
     """Return the Content-Security-Policy: these scripts and this style may run, nothing is loaded from anywhere."""
-    allowed = " ".join(map(_hash, scripts))
+    allowed = " ".join(map(name_hash, scripts))
     return (
-        f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; img-src data: blob:; "
+        f"default-src 'none'; script-src {allowed}; style-src {name_hash(style)}; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def _hash(text: str) -> str:
+def name_hash(text: str) -> str:
+    """Return a script or a style as a Content-Security-Policy names it."""
     return f"'sha256-{base64.b64encode(hash_bytes(text.encode())).decode()}'"
 
 

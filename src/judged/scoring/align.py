@@ -2,56 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol as TypingProtocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from judged.arrays import Flags, Floats, Ints
-from judged.errors import BadMeasure, MissingQueries
-from judged.io.read import read_judgments, read_run
-from judged.kernels.diversity import INTENTS_HINT
+from judged.errors import BadMeasure, MissingQueries, WrongKind
+from judged.io.read import read_judgments, read_run, read_runs
 from judged.kernels.ranked.ranking import Intents, Ranking
 from judged.kernels.scan.align import Aligned
 from judged.kernels.segments import segment_count, segment_ids
+from judged.kernels.sorting import sort_descending
+from judged.kernels.ties import make_ideal, order_ties_by_grade
 from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
+from judged.problem import Note
 from judged.progress import Progress
 from judged.protocol import Protocol
 from judged.scoring.alignment import Alignment
 from judged.scoring.counts import RunCounts, to_notes
 from judged.scoring.family import Family
-from judged.scoring.locate import ReducedRun, locate_judged
+from judged.scoring.folds import CompiledFolds, compile_folds
+from judged.scoring.locate import Graded, Located, ReducedRun, find_relevant, locate_judged, read_grades
 from judged.tables.columns import one_array, take, to_arrow, to_numpy
 from judged.tables.judgments import Judgments, order_intents
 from judged.tables.run import Run
 
 
-@dataclass(frozen=True, eq=False)
+class MakeView(TypingProtocol):
+    """Makes the view of a run that was aligned."""
+
+    def __call__(self, *, tied_across: bool = False) -> Ranking:
+        """Return the view; `tied_across` keeps documents below the protocol's depth that are tied with one above it."""
+
+
 class RankedAlignment(Alignment):
     """A run aligned with judgments, and the views that other orders of tied results would give."""
 
-    view: Ranking
     protocol: Protocol
     counts: RunCounts
-    rebuild: Callable[[], Ranking] | None = None
-    """Makes the view before ties were broken at the protocol's depth."""
+    _make_view: MakeView
+    _computed: Sequence[tuple[Measure, Floats]]
+    _hopeless: dict[Measure, Flags]
+    """For each measure that was computed, the queries without anything to find."""
+
+    def __init__(
+        self,
+        make_view: MakeView,
+        units: pa.Array,
+        protocol: Protocol,
+        counts: RunCounts,
+        present: Flags,
+        computed: Sequence[tuple[Measure, Floats]] = (),
+    ) -> None:
+        """Hold what was aligned; `computed` has the values of measures that were computed without a view."""
+        state = {"units": units, "protocol": protocol, "counts": counts, "present": present, "name": None}
+        self.__dict__.update(state, _make_view=make_view, _computed=computed, _hopeless={})
+
+    @cached_property
+    def view(self) -> Ranking:
+        """The view of the kept queries, made when it is first looked at."""
+        return self._make_view()
 
     @cached_property
     def untied(self) -> Ranking:
-        """The view before ties were broken: it holds what they could move into the protocol's depth."""
-        return self.view if self.protocol.depth is None or self.rebuild is None else self.rebuild()
+        """The view before the protocol's depth was applied: it holds what other orders of ties could move into it."""
+        return self.view if self.protocol.depth is None else self._make_view(tied_across=True)
 
     @cached_property
     def by_grade(self) -> tuple[Ranking, Ranking]:
         """The view with tied documents in ascending order of grade, and in descending order."""
-        from judged.kernels.ties import order_ties_by_grade
-
         worst, best = (
             order_ties_by_grade(self.untied, self.protocol.depth, best=best) for best in (False, True)
         )
@@ -59,11 +85,51 @@ class RankedAlignment(Alignment):
 
     def values(self, measure: Measure) -> NDArray[Any]:
         """Return one value for each query, averaged over the orders of ties where the protocol says so."""
+        for known, values in self._computed:
+            if known is measure:  # one that is equal may have another function
+                return values
         if self.protocol.ties != "expected" or not self.counts.tied_documents:
-            return self._check_finite(measure, Alignment.values(self, measure))
-        from judged.scoring.ties import average_over_ties
+            values = Alignment.values(self, measure)
+        else:
+            from judged.scoring.ties import average_over_ties
 
-        return self._check_finite(measure, self.zero_absent(measure, average_over_ties(measure, self)))
+            values = self.zero_absent(measure, average_over_ties(measure, self))
+        return self._check_finite(measure, self.score_without_relevant(measure, values))
+
+    def score_without_relevant(self, measure: Measure, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the values, with 1 for queries in which there is nothing to find, where the protocol says so."""
+        if self.protocol.no_relevant != "one":
+            return values
+        return np.where(self.find_hopeless(measure, values), 1.0, values)
+
+    def find_hopeless(self, measure: Measure, values: NDArray[Any] | None = None) -> Flags:
+        """Flag the queries that score 1 because even the best order of their documents scores 0.
+
+        That depends on the measure: grade 1 has a gain, and is not relevant where a measure sets `rel=2`. `values` are
+        those before the convention, if they are known.
+        """
+        flags = np.zeros(len(self.view), dtype=bool)
+        if self.protocol.no_relevant != "one" or not _is_share(measure):
+            return flags
+        if measure not in self._hopeless:
+            # a query of the run that was never judged has a convention of its own, `unjudged_queries`
+            possible = (np.diff(self.view.best_offset) > 0) | self.present
+            low = np.flatnonzero(possible if values is None else possible & (values == 0))
+            flags[low] = measure.per_query(make_ideal(self.view, low)) == 0
+            self._hopeless[measure] = flags
+        return self._hopeless[measure]
+
+    def notes_on(self, measures: Sequence[Measure]) -> tuple[Note, ...]:
+        """Return the notes, and how many queries score 1 because they have no relevant document."""
+        if self.protocol.no_relevant != "one":
+            return self.notes
+        by_count: dict[int, list[str]] = {}
+        for measure in measures:
+            by_count.setdefault(int(self.find_hopeless(measure).sum()), []).append(str(measure))
+        ones = {
+            ", ".join(names) if len(by_count) > 1 else "": many for many, names in by_count.items() if many
+        }
+        return replace(self.counts, scored_one=ones).notes(self.protocol)
 
     def _check_finite(self, measure: Measure, values: NDArray[Any]) -> NDArray[Any]:
         """Return the values; raise `BadMeasure` for one that is too large to compute, or not a number."""
@@ -74,6 +140,11 @@ class RankedAlignment(Alignment):
         raise BadMeasure(msg, hint="judge on a smaller scale")
 
 
+def _is_share(measure: Measure) -> bool:
+    """Return whether values are from 0 to 1, and 1 is best."""
+    return not measure.text and measure.limits == (0.0, 1.0) and measure.higher_is_better is True
+
+
 def align(
     judgments: Judgments,
     run: Run | ReducedRun,
@@ -82,44 +153,77 @@ def align(
     *,
     threads: int = 1,
     progress: Progress | None = None,
+    folds: CompiledFolds | None = None,
 ) -> RankedAlignment:
-    """Return the ranks of the judged documents in the run, under the protocol."""
+    """Return the ranks of the judged documents in the run, under the protocol; `folds` compute measures without a view."""
+    by_text = judgments.by_text or (isinstance(run, Run) and run.by_text)
+    if by_text and isinstance(run, Run):
+        from judged.tables.content import match_contents
+
+        judgments, run = match_contents(judgments, run)
+    elif judgments.by_text:
+        msg = f"the documents of {judgments.name} are texts without ids, and {run.name} is read as a stream of ids"
+        raise WrongKind(msg, hint="give judgments with ids")
+    folds = None if by_text else folds
     located = locate_judged(judgments, run, protocol, threads=threads, progress=progress)
+    if by_text and isinstance(run, Run):
+        from judged.tables.content import check_contents
+
+        check_contents(judgments, run, len(located.ranks.row))
+    return align_located(judgments, located, protocol, folds)
+
+
+def align_located(
+    judgments: Graded, located: Located, protocol: Protocol, folds: CompiledFolds | None = None
+) -> RankedAlignment:
+    """Return the alignment of judged documents whose ranks are known; `folds` compute measures without a view."""
     ranks = located.ranks
     present = ranks.present
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
-    without_relevant = keep & ~_find_relevant(judgments, protocol)
+    without_relevant = keep & ~find_relevant(judgments, protocol)
     if protocol.no_relevant == "skip":
         keep = keep & ~without_relevant
-    view = _make_view(judgments, ranks, protocol, keep)
-    tied = np.repeat(keep, np.diff(ranks.offset)) & (ranks.tied > 1)
-    counts = RunCounts(
-        queries=int(keep.sum()),
+    counts = _count(judgments, located, protocol, keep, int(np.count_nonzero(without_relevant)))
+
+    def make_view(*, tied_across: bool = False) -> Ranking:
+        return _make_view(judgments, ranks, protocol, keep, tied_across=tied_across)
+
+    computed = () if folds is None else folds.of_ranks(ranks, keep, tied=counts.tied_documents > 0)
+    units = judgments.queries if keep.all() else take(judgments.queries, np.flatnonzero(keep))
+    alignment = RankedAlignment(make_view, units, protocol, counts, present[keep], computed)
+    if protocol.unjudged_queries == "zero" and ranks.unjudged_queries:
+        return _append_unjudged_queries(alignment, ranks.unjudged_queries)
+    return alignment
+
+
+def _count(
+    judgments: Graded, located: Located, protocol: Protocol, keep: Flags, without_relevant: int
+) -> RunCounts:
+    """Return what is notable about the run, in the queries that are kept."""
+    ranks, grades = located.ranks, read_grades(judgments, protocol)
+    tied = _of_kept(ranks, keep, ranks.tied > 1)
+    tied_documents = int(np.count_nonzero(tied))
+    return RunCounts(
+        queries=int(np.count_nonzero(keep)),
         rows=ranks.rows,
         missing=located.missing,
-        empty=int((present & (ranks.retrieved == 0)).sum()),
-        judged_queries=len(present),
-        zero_relevant=int((_read_grades(judgments, protocol) == 0).sum()) if protocol.rel <= 0 else 0,
+        empty=int(np.count_nonzero(ranks.present & (ranks.retrieved == 0))),
+        judged_queries=len(keep),
+        zero_relevant=int(np.count_nonzero(grades == 0)) if protocol.rel <= 0 else 0,
         unjudged_queries=ranks.unjudged_queries,
-        without_relevant=int(without_relevant.sum()),
-        tied_documents=int(tied.sum()),
-        tied_queries=int((segment_count(tied, ranks.offset) > 0).sum()),
-        unjudged=_unjudged_share(view) if protocol.unjudged == "nonrelevant" else 0.0,
+        without_relevant=without_relevant,
+        tied_documents=tied_documents,
+        tied_queries=int(np.count_nonzero(segment_count(tied, ranks.offset))) if tied_documents else 0,
+        unjudged=_unjudged_share(ranks, grades, protocol, keep),
         infinite=ranks.infinite,
         interleaved=ranks.interleaved,
         input_notes=to_notes((*judgments.notes, *located.notes)),
     )
-    alignment = RankedAlignment(
-        view,
-        take(judgments.queries, np.flatnonzero(keep)),
-        protocol,
-        counts,
-        present[keep],
-        rebuild=lambda: _make_view(judgments, ranks, protocol, keep, tied_across=True),
-    )
-    if protocol.unjudged_queries == "zero" and ranks.unjudged_queries:
-        return _append_unjudged_queries(alignment, ranks.unjudged_queries)
-    return alignment
+
+
+def _of_kept(ranks: Aligned, keep: Flags, hits: Flags) -> Flags:
+    """Return which of the hits are of queries that are kept."""
+    return hits if keep.all() else hits & np.repeat(keep, np.diff(ranks.offset))
 
 
 def check_overlap(alignment: Alignment, run: str) -> None:
@@ -142,13 +246,12 @@ def check_overlap(alignment: Alignment, run: str) -> None:
 def _append_unjudged_queries(alignment: RankedAlignment, queries: tuple[str, ...]) -> RankedAlignment:
     """Append queries without judgments, which score 0."""
     more = len(queries)
-    return replace(
-        alignment,
-        view=_append_empty(alignment.view, more),
-        units=pa.concat_arrays([alignment.units, pa.array(queries, type=alignment.units.type)]),
-        present=np.append(alignment.present, np.zeros(more, dtype=bool)),
-        counts=replace(alignment.counts, queries=alignment.counts.queries + more),
-        rebuild=lambda: _append_empty(alignment.untied, more),
+    return RankedAlignment(
+        lambda *, tied_across=False: _append_empty(alignment.untied if tied_across else alignment.view, more),
+        pa.concat_arrays([alignment.units, pa.array(queries, type=alignment.units.type)]),
+        alignment.protocol,
+        replace(alignment.counts, queries=alignment.counts.queries + more),
+        np.append(alignment.present, np.zeros(more, dtype=bool)),
     )
 
 
@@ -164,17 +267,6 @@ def _append_empty(view: Ranking, more: int) -> Ranking:
     )
 
 
-def _find_relevant(judgments: Judgments, protocol: Protocol) -> Flags:
-    """Return which queries have a relevant document."""
-    grades = _read_grades(judgments, protocol)
-    return segment_count((grades >= protocol.rel) & (grades >= 0), judgments.offset) > 0
-
-
-def _read_grades(judgments: Judgments, protocol: Protocol) -> Floats:
-    """Return the grades, with negative ones as 0 where the protocol says that they are not relevant."""
-    return np.maximum(judgments.grades, 0.0) if protocol.negative == "nonrelevant" else judgments.grades
-
-
 class _Hits(NamedTuple):
     """The judged documents of the kept queries that were retrieved, sorted by query and rank."""
 
@@ -187,20 +279,21 @@ class _Hits(NamedTuple):
 
 
 def _make_view(
-    judgments: Judgments, ranks: Aligned, protocol: Protocol, keep: Flags, *, tied_across: bool = False
+    judgments: Graded, ranks: Aligned, protocol: Protocol, keep: Flags, *, tied_across: bool = False
 ) -> Ranking:
     """Return the view of the kept queries.
 
     `tied_across` keeps the documents below the protocol's depth that are tied with one above it.
     """
-    grades = _read_grades(judgments, protocol)
+    grades = read_grades(judgments, protocol)
     targets = _number_targets(judgments)
-    hits = _select_hits(ranks, grades, protocol, keep, tied_across=tied_across)
-    judged_query = segment_ids(judgments.offset)
-    kept_rows = np.flatnonzero(keep[judged_query])
-    best = kept_rows[np.lexsort((-grades[kept_rows], judged_query[kept_rows]))]
+    by_grade = protocol.ties_by_grade
+    hits = _select_hits(ranks, grades, protocol, keep, tied_across=tied_across or by_grade)
+    best = sort_descending(grades, judgments.offset)
+    if not keep.all():
+        best = best[keep[segment_ids(judgments.offset)]]  # rows of a query stay where the query has them
     intents, document = _make_intents(judgments, keep)
-    return Ranking(
+    view = Ranking(
         rank=hits.rank,
         grade=grades[hits.row],
         offset=hits.offset,
@@ -217,12 +310,19 @@ def _make_view(
         tied=hits.tied,
         recall_points=protocol.recall_points,
     )
+    if not by_grade:
+        return view
+    return order_ties_by_grade(
+        view, None if tied_across else protocol.depth, best=protocol.ties == "optimistic"
+    )
 
 
 def _select_hits(
     ranks: Aligned, grades: Floats, protocol: Protocol, keep: Flags, *, tied_across: bool
 ) -> _Hits:
     """Select the hits of the kept queries, after depth and removal of unjudged documents."""
+    if keep.all() and protocol.depth is None and protocol.unjudged != "removed":  # every hit is kept
+        return _Hits(ranks.row, ranks.rank, ranks.above, ranks.tied, ranks.offset, ranks.retrieved)
     query, retrieved = segment_ids(ranks.offset), ranks.retrieved
     chosen = keep[query]
     if protocol.depth is not None:
@@ -250,28 +350,31 @@ def _recount_ties(query: Ints, above: Ints, offset: Ints) -> tuple[Ints, Ints]:
     return first - offset[query], tied
 
 
-def _number_targets(judgments: Judgments) -> Ints:
+def _number_targets(judgments: Graded) -> Ints:
     """Return a number for each judged document's target; a document without one is its own."""
-    if "target" not in judgments.table.column_names:
-        return np.arange(len(judgments), dtype=np.int64)
-    codes = to_numpy(judgments.column("target").dictionary_encode().indices).astype(np.int64)
+    if not judgments.by_intent or judgments.targets is None:
+        return np.arange(len(judgments.grades), dtype=np.int64)
+    codes = to_numpy(judgments.targets.dictionary_encode().indices).astype(np.int64)
     return segment_ids(judgments.offset) * (int(codes.max(initial=0)) + 1) + codes
 
 
-def _unjudged_share(view: Ranking) -> float:
-    """Return the share of unjudged documents among the first ten results."""
-    shown = int(np.minimum(view.retrieved, 10).sum())
-    judged = int((view.within(10) & (view.grade >= 0)).sum())
+def _unjudged_share(ranks: Aligned, grades: Floats, protocol: Protocol, keep: Flags) -> float:
+    """Return the share of unjudged documents among the first ten results that count."""
+    if protocol.unjudged == "removed":
+        return 0.0
+    near = 10 if protocol.depth is None else min(10, protocol.depth)
+    shown = int(np.minimum(ranks.retrieved[keep], near).sum())
+    judged = int(np.count_nonzero(_of_kept(ranks, keep, (ranks.rank <= near) & (grades[ranks.row] >= 0))))
     return (shown - judged) / shown if shown else 0.0
 
 
-def _make_intents(judgments: Judgments, keep: Flags) -> tuple[Intents | None, Ints]:
+def _make_intents(judgments: Graded, keep: Flags) -> tuple[Intents | None, Ints]:
     """Return the intents of the kept queries, and for each row of the judgments the number of its document.
 
     Without intents, a document's target is its one intent; without either, there is no view of intents.
     """
-    if not judgments.by_intent:
-        return None, np.zeros(len(judgments), dtype=np.int64)
+    if not isinstance(judgments, Judgments) or not judgments.by_intent:
+        return None, np.zeros(len(judgments.grades), dtype=np.int64)
     query = segment_ids(judgments.offset)
     number = _number_documents(judgments, np.flatnonzero(keep[query]), query)
     row, code, grade, weight = _read_intents(judgments)
@@ -319,6 +422,8 @@ def read_judgments_for(source: Any, measures: Sequence[Measure], *, intents: boo
     needing = [measure for measure in measures if measure.needs == "intents"]
     judgments = read_judgments(source, intents=intents or bool(needing))
     if needing and not judgments.by_intent:
+        from judged.kernels.diversity import INTENTS_HINT
+
         msg = f"{needing[0]} looks at intents, and {judgments.name} gives none"
         raise BadMeasure(msg, hint=INTENTS_HINT)
     return judgments
@@ -339,7 +444,10 @@ RANKED = Family(
     parse=parse_measures,
     read_truth=read_judgments_for,
     read_system=_read_run,
+    read_systems=lambda source, label: read_runs(source, name=label),
+    of_runs=True,
     documents=lambda judgments: judgments,
+    compile=compile_folds,
     threaded=True,
     empty=0.0,
 )

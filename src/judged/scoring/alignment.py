@@ -15,6 +15,7 @@ from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.protocol import BaseProtocol
 from judged.tables.columns import to_strings
+from judged.tables.scores import Scores
 
 
 class View(Protocol):
@@ -50,6 +51,10 @@ class Alignment:
         """Notes on the numbers."""
         return self.counts.notes(self.protocol)
 
+    def notes_on(self, measures: Sequence[Measure]) -> tuple[Note, ...]:  # noqa: ARG002 - for families that count by measure
+        """Return notes on the values of some measures."""
+        return self.notes
+
     def values(self, measure: Measure) -> NDArray[Any]:
         """Return one value for each unit; a unit without results scores 0 where the measure says so."""
         values: NDArray[Any] = measure.per_query(self.view)
@@ -67,6 +72,14 @@ class Alignment:
             return np.zeros(len(self.units), dtype=bool)
         left_out: Flags = ~measure.averaged(self.view)
         return left_out
+
+    def restrict(self, measures: Sequence[Measure]) -> Alignment:  # noqa: ARG002 - most views are the same for all
+        """Return the alignment for these measures alone, whose notes are about no others."""
+        return self
+
+    def complete(self, scores: Scores) -> Scores:
+        """Return the scores with what the inputs say about units and measures besides their values."""
+        return scores
 
     def systems(self) -> Mapping[str, Ints]:
         """Return the units of each system, where several were aligned together; empty for a single one."""

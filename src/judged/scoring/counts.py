@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from judged.problem import FEW_QUERIES, ZERO_RELEVANT, Note, Severity
 from judged.protocol import Protocol
@@ -33,6 +33,8 @@ class RunCounts:
     """Queries of the run without judgments."""
     without_relevant: int = 0
     """Scored queries without any relevant document."""
+    scored_one: Mapping[str, int] = field(default_factory=dict)
+    """Queries that score 1 because they have no relevant document, by the measures concerned; "" for all of them."""
     tied_documents: int = 0
     """Judged documents that share their score with another document of the query."""
     tied_queries: int = 0
@@ -74,11 +76,7 @@ class RunCounts:
             message = f"{queries} ({names}) in the run but never judged: {outcome}"
             value = f"{len(self.unjudged_queries):,} ({names})"
             add("unjudged-queries", f"queries that were never judged ({outcome})", value, message)
-        if self.without_relevant:
-            left_out = ": left out" if protocol.no_relevant == "skip" else ""
-            message = f"{counted(self.without_relevant, 'query')} without any relevant document{left_out}"
-            fact = f"queries without any relevant document{left_out.replace(':', ',')}"
-            add("no-relevant", fact, f"{self.without_relevant:,}", message)
+        notes += self._describe_hopeless(protocol)
         if self.tied_documents:
             documents, outcome = counted(self.tied_documents, "judged document"), protocol.outcome("ties")
             queries = counted(self.tied_queries, "query")
@@ -88,7 +86,9 @@ class RunCounts:
         if self.unjudged:
             share = f"{100 * self.unjudged:.1f} %"
             message = f"{share} of the first ten results are unjudged"
-            add("unjudged-results", "unjudged among the first ten results", share, message, "info")
+            # none at all are judged where ids of another kind were retrieved
+            severity: Severity = "warning" if self.unjudged == 1 else "info"
+            add("unjudged-results", "unjudged among the first ten results", share, message, severity)
         if self.infinite:
             add(
                 "infinite-scores",
@@ -103,6 +103,18 @@ class RunCounts:
             )
             add("interleaved-queries", fact, f"{self.interleaved:,}", message, "info")
         return (*notes, *self.input_notes)
+
+    def _describe_hopeless(self, protocol: Protocol) -> Iterator[Note]:
+        """Yield what became of queries without any relevant document."""
+        if protocol.no_relevant == "one":
+            for measures, many in self.scored_one.items():
+                message, fact, value = _describe_ones(many, self.queries, measures)
+                yield Note("no-relevant", "warning", message, fact, value)
+        elif self.without_relevant:
+            left_out = ": left out" if protocol.no_relevant == "skip" else ""
+            message = f"{counted(self.without_relevant, 'query')} without any relevant document{left_out}"
+            fact = f"queries without any relevant document{left_out.replace(':', ',')}"
+            yield Note("no-relevant", "warning", message, fact, f"{self.without_relevant:,}")
 
     def _doubts(self, protocol: Protocol) -> list[Note]:
         """Return the notes that put all numbers in doubt."""
@@ -128,6 +140,14 @@ def to_notes(messages: Iterable[Note | str], code: str = "input") -> tuple[Note,
     return tuple(
         message if isinstance(message, Note) else Note(code, "info", message) for message in messages
     )
+
+
+def _describe_ones(many: int, queries: int, measures: str) -> tuple[str, str, str]:
+    """Return the message, the fact and its value for queries that score 1 without a relevant document."""
+    verbs = "has no relevant document and scores 1" if many == 1 else "have no relevant document and score 1"
+    scope = f" in {measures}" if measures else ""
+    share = f"{many:,} of {counted(queries, 'query')}"
+    return f"{share} {verbs}{scope}", f"queries without any relevant document, which score 1{scope}", share
 
 
 def _name(ids: tuple[str, ...]) -> str:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from judged.arrays import Flags, Floats, Ints
 from judged.blocks import Block, Display
-from judged.errors import BadMeasure, UnknownName
+from judged.errors import BadMeasure, BadSample, JudgedError, UnknownName
 from judged.kernels.elementary import log
 from judged.measures.measure import Measure, pooled_value
+from judged.measures.written import list_spellings, note_spellings, restore_spellings
 from judged.problem import Note
 from judged.profiles.profile import Profile
 from judged.progress import Progress
@@ -105,8 +106,6 @@ class Evaluation(Result):
     provenance: Provenance = field(default_factory=Provenance)
     profile: Profile | None = None
     """The profile that was asked for by name."""
-    written: Mapping[str, str] = field(default_factory=dict)
-    """The names that the user wrote, with the names of the measures they mean."""
     alignments: Mapping[BaseProtocol, Alignment] = field(default_factory=dict)
     """The alignment under each protocol, for later questions such as the effect of ties; not saved."""
     inputs: tuple[Any, Any] | None = None
@@ -130,6 +129,11 @@ class Evaluation(Result):
         """Counts under the first protocol: `RunCounts` for a run, `SessionTotals` for sessions."""
         return self.parts[0].counts
 
+    @property
+    def written(self) -> Mapping[str, str]:
+        """The names that the user wrote, with the names of the measures they mean."""
+        return {text: str(measure) for measure in self.measures for text in list_spellings(measure)}
+
     def __getitem__(self, measure: Measure | str) -> float:
         """Return one measure over all units: its mean, sum, geometric mean, percentile or pooled value."""
         return self._total(self.find_measure(measure))
@@ -140,11 +144,11 @@ class Evaluation(Result):
 
     def keys(self) -> list[str]:
         """Return the names of the measures that have an aggregate."""
-        return [str(measure) for measure in self.measures if not measure.text]
+        return [measure.label for measure in self.measures if not measure.text]
 
     def mean(self) -> dict[str, float]:
-        """Return every measure, as it is written, with its aggregate; measures with text values have none."""
-        return {str(measure): self._total(measure) for measure in self.measures if not measure.text}
+        """Return every measure, as the user wrote it, with its aggregate; measures with text values have none."""
+        return {measure.label: self._total(measure) for measure in self.measures if not measure.text}
 
     def per_query(self) -> Scores:
         """Return the scores, unit by unit; NaN where the tool of the profile leaves a query out."""
@@ -164,18 +168,32 @@ class Evaluation(Result):
         return next(part for part in self.parts if measure in part.measures)
 
     def find_measure(self, measure: Measure | str) -> Measure:
-        """Return the measure of this evaluation that is meant; raise `UnknownName` if there is none."""
-        wanted = FAMILIES[self.family].parse_measures([self.written.get(str(measure), measure)])[0]
+        """Return the measure of this evaluation that is meant, by any of its names; raise `UnknownName` if there is none."""
+        named = measure if isinstance(measure, Measure) else self.written.get(str(measure), measure)
+        # companions of a measure follow it
+        wanted = FAMILIES[self.family].parse_measures([named])[0]
+        if wanted not in self.measures and isinstance(measure, str):
+            wanted = self._read_by_profile(measure) or wanted
         for known in self.measures:
             if known == wanted:
                 return known
-        raise UnknownName("measure of this evaluation", str(measure), [str(known) for known in self.measures])
+        raise UnknownName(
+            "measure of this evaluation", str(measure), [known.label for known in self.measures]
+        )
+
+    def _read_by_profile(self, name: str) -> Measure | None:
+        """Return what the tool of the profile means by a name: perhaps another measure than judged; None if nothing."""
+        try:
+            return None if self.profile is None else self.profile.read(name).measure
+        except JudgedError:
+            return None
 
     def measure(self, measures: Measures) -> Evaluation:
         """Return the same units scored by other measures; nothing is read again."""
-        chosen = tuple(FAMILIES[self.family].parse_measures(measures))
         alignment = self._alignment(self.measures[0])
-        return score(FAMILIES[self.family], {self.protocol: alignment}, chosen, self.system, self.provenance)
+        chosen = tuple(FAMILIES[self.family].find_measures(measures, alignment.view))
+        alignments = {self.protocol: alignment.restrict(chosen)}
+        return score(FAMILIES[self.family], alignments, chosen, self.system, self.provenance)
 
     def under(self, protocol: BaseProtocol, measures: Sequence[Measure]) -> Evaluation:
         """Return the evaluation of some of its measures, all under one of its protocols; nothing is read again."""
@@ -185,17 +203,30 @@ class Evaluation(Result):
         return score(FAMILIES[self.family], alignments, measures, self.system, self.provenance)
 
     def average_by(self, keys: Sequence[str], unit: str) -> Evaluation:
-        """Return the evaluation with a row for each key: the mean over the units that share it."""
+        """Return the evaluation with a row for each key: the mean over the units that share it, which are its attempts."""
         # by bytes, as judgments sort queries
         names = sorted(set(keys), key=str.encode)
         place = {name: number for number, name in enumerate(names)}
         group = np.array([place[key] for key in keys], dtype=np.int64)
-        values, left_out = {}, {}
+        values, left_out, repeats = {}, {}, {}
         for name, column in self.scores.values.items():
             counted = _group_means(self.scores.averaged(name), group, len(names))
             values[name] = np.where(np.isnan(counted), _group_means(column, group, len(names)), counted)
             left_out[name] = np.isnan(counted) & ~np.isnan(values[name])
-        scores = Scores(to_strings(names), values, run=self.system, unit=unit, left_out=_keep_any(left_out))
+            if len(names) < len(group):
+                repeats[name] = _spread_attempts(self.scores.averaged(name), group, len(names))
+        scores = replace(
+            self.scores,
+            queries=to_strings(names),
+            values=values,
+            run=self.system,
+            unit=unit,
+            left_out=_keep_any(left_out),
+            repeats=repeats,
+            clusters=_share_clusters(self.scores.clusters, group, names),
+            texts=None,
+            attributes={},
+        )
         return replace(self, scores=scores, _totals={}, _ends={})
 
     @cached_property
@@ -210,13 +241,11 @@ class Evaluation(Result):
         """Return the evaluation of some units only."""
         alignments = {protocol: whole.select(units) for protocol, whole in self.alignments.items()}
         first = alignments[self.protocol]
-        values = {name: column[units] for name, column in self.scores.values.items()}
-        left_out = _keep_any({name: flags[units] for name, flags in self.scores.left_out.items()})
         part = Part(self.protocol, self.measures, first.notes, len(units), first.counts)
         return replace(
             self,
             system=system,
-            scores=Scores(first.units, values, run=system, unit=self.unit, left_out=left_out),
+            scores=replace(self.scores.take(units), queries=first.units, run=system),
             parts=(part,),
             notes=first.notes,
             alignments=alignments,
@@ -273,7 +302,8 @@ class Evaluation(Result):
         name = str(measure)
         if name not in self._totals:
             alignment = self.alignments.get(self.part(measure).protocol)
-            view = None if alignment is None else alignment.view
+            # others need no view, which may have to be made
+            view = None if alignment is None or measure.aggregate != "pooled" else alignment.view
             empty = FAMILIES[self.family].empty
             self._totals[name] = aggregate(measure, self.values(measure), view=view, empty=empty)
         return self._totals[name]
@@ -341,7 +371,7 @@ class Evaluation(Result):
             self.family,
             self.scores,
             tuple(map(str, self.measures)),
-            self.mean(),
+            {str(measure): self._total(measure) for measure in self.measures if not measure.text},
             tuple(
                 SavedPart(part.protocol.to_dict(), tuple(map(str, part.measures)), part.notes, part.units)
                 for part in self.parts
@@ -355,7 +385,7 @@ class Evaluation(Result):
     def from_saved(cls, saved: SavedEvaluation) -> Evaluation:
         """Return the evaluation that was saved."""
         family = FAMILIES[saved.family]
-        measures = tuple(family.parse_measures(saved.measures))
+        measures = restore_spellings(family.find_measures(saved.measures, saved.scores), saved.written)
         known = {str(measure): measure for measure in measures}
         parts = tuple(
             Part(
@@ -375,7 +405,6 @@ class Evaluation(Result):
             saved.notes,
             saved.family,
             saved.provenance,
-            written=saved.written,
             _totals=dict(saved.totals),
         )
 
@@ -388,10 +417,14 @@ def score(
     provenance: Provenance,
     *,
     profile: Profile | None = None,
-    written: Mapping[str, str] | None = None,
     order: Sequence[str] = (),
+    records: tuple[ProtocolRecord, ...] | None = None,
 ) -> Evaluation:
-    """Compute the measures on their alignments; `order` lists them where several protocols are mixed."""
+    """Compute the measures on their alignments.
+
+    `order` names them in the order in which results list them; `records` are those of the protocols, if they were made
+    before.
+    """
     first = next(iter(alignments))
     groups = measures if isinstance(measures, Mapping) else {first: measures}
     units = alignments[first].units if len(alignments) == 1 else _merge_units(alignments.values())
@@ -404,30 +437,37 @@ def score(
         for measure in group:
             own = alignment.values(measure)
             values[str(measure)] = own if scored is None else _spread(own, scored)
-            left_out[str(measure)] = np.zeros(len(units), dtype=bool)
-            left_out[str(measure)][slice(None) if scored is None else scored] = alignment.left_out(measure)
-        parts.append(Part(protocol, tuple(group), alignment.notes, len(alignment.units), alignment.counts))
+            if measure.averaged is not None:
+                left_out[str(measure)] = np.zeros(len(units), dtype=bool)
+                left_out[str(measure)][slice(None) if scored is None else scored] = alignment.left_out(
+                    measure
+                )
+        parts.append(
+            Part(protocol, tuple(group), alignment.notes_on(group), len(alignment.units), alignment.counts)
+        )
     by_name = {str(measure): measure for group in groups.values() for measure in group}
-    names = order or list(by_name)
-    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
-    records = tuple(_record(part, alone=len(parts) == 1) for part in parts)
+    names = [name for name in order if name in by_name] or list(by_name)
+    chosen = tuple(by_name[name] for name in names)
+    notes = tuple(dict.fromkeys((*(note for part in parts for note in part.notes), *note_spellings(chosen))))
+    records = make_records(groups) if records is None else records
+    scores = Scores(
+        units,
+        {name: values[name] for name in names},
+        run=system,
+        unit=family.unit,
+        left_out=_keep_any({name: left_out[name] for name in names if name in left_out}),
+        written={name: by_name[name].label for name in names},
+    )
     return Evaluation(
         system,
-        Scores(
-            units,
-            {name: values[name] for name in names},
-            run=system,
-            unit=family.unit,
-            left_out=_keep_any({name: left_out[name] for name in names}),
-        ),
-        tuple(by_name[name] for name in names),
+        alignments[first].complete(scores) if len(alignments) == 1 else scores,
+        chosen,
         parts[0].protocol,
         tuple(parts),
         notes,
         family.name,
         replace(provenance, protocols=records),
         profile=profile,
-        written=written or {},
         alignments=alignments,
     )
 
@@ -447,12 +487,23 @@ def aggregate(measure: Measure, values: Floats, *, view: View | None = None, emp
     return float(values.mean())
 
 
-def _record(part: Part, *, alone: bool) -> ProtocolRecord:
-    protocol = part.protocol
-    profile = protocol.profile if isinstance(protocol, Protocol) else None
-    measures = () if alone else tuple(map(str, part.measures))
+def make_records(groups: Mapping[BaseProtocol, Sequence[Measure]]) -> tuple[ProtocolRecord, ...]:
+    """Return the records of protocols, each with its measures where there are several."""
+    return tuple(
+        _record(protocol, () if len(groups) == 1 else measures) for protocol, measures in groups.items()
+    )
+
+
+def _record(protocol: BaseProtocol, measures: Sequence[Measure]) -> ProtocolRecord:
+    names, labels = tuple(map(str, measures)), tuple(measure.label for measure in measures)
     return ProtocolRecord(
-        str(protocol), protocol.fingerprint, protocol.to_dict(), profile, measures, protocol.short
+        str(protocol),
+        protocol.fingerprint,
+        protocol.to_dict(),
+        protocol.profile if isinstance(protocol, Protocol) else None,
+        names,
+        protocol.short,
+        labels if labels != names else (),
     )
 
 
@@ -496,6 +547,28 @@ def _group_means(values: Floats, group: Ints, count: int) -> Floats:
     many = np.bincount(group[there], minlength=count)
     means: Floats = np.divide(total, many, out=np.full(count, nan), where=many > 0)
     return means
+
+
+def _spread_attempts(values: Floats, group: Ints, count: int) -> Floats:
+    """Return the values of each group in a row of its own, in their order; NaN after the last."""
+    order = np.argsort(group, kind="stable")
+    many = np.bincount(group, minlength=count)
+    column = np.arange(len(group)) - np.repeat(np.cumsum(many) - many, many)
+    attempts = np.full((count, int(many.max(initial=0))), nan)
+    attempts[group[order], column] = values[order]
+    return attempts
+
+
+def _share_clusters(clusters: pa.Array | None, group: Ints, names: Sequence[str]) -> pa.Array | None:
+    """Return the cluster of each group; raise `BadSample` for a group with units of two clusters."""
+    if clusters is None:
+        return None
+    shared: dict[int, str] = {}
+    for number, cluster in zip(group.tolist(), clusters.to_pylist(), strict=True):
+        if shared.setdefault(number, cluster) != cluster:
+            msg = f"`{names[number]}` is in the clusters `{shared[number]}` and `{cluster}`, expected one"
+            raise BadSample(msg)
+    return to_strings(shared[number] for number in range(len(names)))
 
 
 def _alone(evaluation: Evaluation) -> Result:

@@ -23,12 +23,13 @@ from judged.blocks import (
     query_table,
     sort_places,
 )
-from judged.errors import BadMeasure, BadSample, UnknownName
+from judged.errors import BadMeasure, BadSample, JudgedError, UnknownName
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
+from judged.measures.written import describe_name, differ, list_names
 from judged.problem import Note, merge_notes, split_doubts
 from judged.progress import Progress
-from judged.result import Provenance, Result, tabulate
+from judged.result import Provenance, Result, name_rows, tabulate
 from judged.scoring.evaluation import Evaluation, Range
 
 
@@ -128,10 +129,13 @@ class Evaluations(Result, Mapping[str, Evaluation]):
         ['new', 'old']
         """
         name = column.removeprefix("-")
-        known = ["system", *(str(measure) for measure in self.measures if not measure.text)]
-        if name not in known:
-            raise UnknownName("column to sort by", name, known)
-        keys = {system: system if name == "system" else found.mean()[name] for system, found in self.items()}
+        keys: dict[str, Value] = {system: system for system in self}
+        if name != "system":
+            known = ["system", *self.first.keys()]
+            measure = self._find_measure(name)
+            if measure is None or measure.text:
+                raise UnknownName("column to sort by", name, known)
+            keys = {system: evaluation[measure] for system, evaluation in self.items()}
         order = sort_places(list(keys.values()), descending=column.startswith("-"))
         systems = list(self)
         return replace(self, by_system={systems[at]: self[systems[at]] for at in order})
@@ -148,10 +152,12 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return systems × measures, a row for each aggregate with its ranges, and the value of every unit."""
+        names = list_names(self.measures)
+        shown = differ(names)
         rows: list[dict[str, Value]] = [
             {
                 "system": name,
-                "measure": str(measure),
+                **describe_name(measure.label, str(measure), shown=shown),
                 "unit": evaluation.unit,
                 **self._figures(evaluation, measure),
             }
@@ -160,11 +166,17 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             if not measure.text
         ]
         units = [_label_system(name, evaluation.scores.to_arrow()) for name, evaluation in self.items()]
+        attempts = [
+            _label_system(name, evaluation.scores.to_arrow("attempts"))
+            for name, evaluation in self.items()
+            if evaluation.scores.repeats
+        ]
         return {
             "systems": tabulate([self._to_row(name, evaluation) for name, evaluation in self.items()]),
             "means": tabulate(rows),
             "scores": pa.concat_tables(units, promote_options="default"),
-            **{title: tabulate(records) for title, records in self.extra.items()},
+            **({"attempts": pa.concat_tables(attempts)} if attempts else {}),
+            **{title: name_rows(tabulate(records), names) for title, records in self.extra.items()},
         }
 
     def charts(self) -> list[Figure]:
@@ -180,7 +192,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             and not measure.text
         ]
         bars: list[Record] = [
-            {"group": str(measure), "name": name, "value": evaluation[measure]}
+            {"group": measure.label, "name": name, "value": evaluation[measure]}
             for measure in shown
             for name, evaluation in self.items()
         ]
@@ -207,11 +219,19 @@ class Evaluations(Result, Mapping[str, Evaluation]):
         rows = self._means_table(Display(digits=digits)).rows
         return [str(row[0]) for row in rows if any(isinstance(cell, Estimate) and cell.tied for cell in row)]
 
+    def _find_measure(self, name: str) -> Measure | None:
+        """Return the measure of a name; None if it is not one of these."""
+        try:
+            return self.first.find_measure(name)
+        except JudgedError:
+            return None
+
     def _unit_tables(self, display: Display) -> Iterator[Table]:
         """Yield the units by measure, or for several systems a table for each measure, units by system."""
         if len(self) == 1:
+            display = self._sort_by_label(display)
             columns = {
-                str(measure): _to_cells(measure, self.first.scores[measure].tolist())
+                measure.label: _to_cells(measure, self.first.scores[measure].tolist())
                 for measure in self.measures
             }
             whole = [
@@ -232,7 +252,14 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             whole = [
                 None if measure.text else _to_value(measure, system[measure]) for system in self.values()
             ]
-            yield query_table(self.first.unit, units, columns, display, foot=whole, title=str(measure))
+            yield query_table(self.first.unit, units, columns, display, foot=whole, title=measure.label)
+
+    def _sort_by_label(self, display: Display) -> Display:
+        """Return the display, sorted by the name that a column has: a measure may be named as in files."""
+        measure = self._find_measure(display.sort.removeprefix("-")) if display.sort else None
+        if measure is None:
+            return display
+        return replace(display, sort=f"{'-' * display.sort.startswith('-')}{measure.label}")
 
     def _means_table(self, display: Display) -> Table:
         averaged = [measure for measure in self.measures if not measure.text]
@@ -240,8 +267,8 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             (name, *(self._cell(evaluation, measure, display) for measure in averaged))
             for name, evaluation in self.items()
         )
-        direction = {str(measure): measure.higher_is_better for measure in averaged}
-        columns = ("system", *map(str, averaged))
+        direction = {measure.label: measure.higher_is_better for measure in averaged}
+        columns = ("system", *direction)
         table = Table(columns, rows, title=display.title, corner="measure")
         return mark_best(table, direction, digits=display.digits)
 
@@ -250,7 +277,9 @@ class Evaluations(Result, Mapping[str, Evaluation]):
         for name, evaluation in self.items():
             for measure in evaluation.measures:
                 if not measure.text:
-                    find_bounds(evaluation, measure, progress=_name_work(progress, f"{name}, {measure}"))
+                    find_bounds(
+                        evaluation, measure, progress=_name_work(progress, f"{name}, {measure.label}")
+                    )
 
     def _bounds_table(self) -> Table:
         columns = ("system", "measure", "value", "judged", "over all judgments", "over all tie orders")
@@ -262,7 +291,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
                     ranges = (
                         None if span is None else Between(*span) for span in (bounds.unjudged, bounds.ties)
                     )
-                    rows.append((name, str(measure), evaluation[measure], bounds.judged, *ranges))
+                    rows.append((name, measure.label, evaluation[measure], bounds.judged, *ranges))
         return Table(columns, tuple(rows), title="Bounds", keys=2)
 
     def _cell(self, evaluation: Evaluation, measure: Measure, display: Display) -> Value:
@@ -282,7 +311,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             if not measure.text:
                 for figure, value in self._figures(evaluation, measure).items():
                     if figure != "units":
-                        row[str(measure) if figure == "value" else f"{measure} {figure}"] = value
+                        row[measure.label if figure == "value" else f"{measure.label} {figure}"] = value
         return row
 
     def _figures(self, evaluation: Evaluation, measure: Measure) -> dict[str, Value]:

@@ -6,7 +6,7 @@ and which measures those are. `evaluate`, `compare`, `gate`, printing and saving
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,6 +22,7 @@ from judged.tables.judgments import Judgments
 
 if TYPE_CHECKING:
     from judged.scoring.evaluation import Evaluation
+    from judged.scoring.folds import CompiledFolds
 
 Measures: TypeAlias = Iterable[Measure | str] | Measure | str
 """Measures as users name them: values, names, or one string with several names."""
@@ -51,8 +52,14 @@ class Family:
     """Reads what systems are evaluated against, as the measures need it: judgments, preferences, labels."""
     read_system: Callable[[Any, str | None], Any] = lambda source, _name: source
     """Reads what a system returned; the name, if one is given, is for error messages."""
+    read_systems: Callable[[Any, str | None], Mapping[Any, Any]] | None = None
+    """Reads every system of a source that may hold several: one, under None, unless a column `system` names them."""
+    of_runs: bool = False
+    """Whether its systems are runs, which a folder or a pattern may hold several of."""
     documents: Callable[[Any], Judgments] | None = None
     """Returns the documents that the truth is about, where systems are runs: what a stream or a cluster looks for."""
+    compile: Callable[..., CompiledFolds | None] | None = None
+    """`compile(truth, protocol, measures)` returns compiled code for systems that are dicts; None: there is none."""
     input_roles: tuple[str, str] = ("judgments", "run")
     """Names of the two inputs in the provenance of a result."""
     threaded: bool = False
@@ -61,6 +68,16 @@ class Family:
     """The aggregate of a measure over no units."""
     pair: Pair | None = None
     """Pairing of systems, unless by the units that measures have values for."""
+    choose: Callable[[Sequence[Measure], Any], Sequence[Measure]] | None = None
+    """Returns the measures of a table whose names are open: those named, or all of them; None: the family knows every name."""
+    undirected: str = "Neither more nor less of {} is better"
+    """Words for measures without a direction."""
+
+    def read_each(self, source: Any, label: str | None) -> Mapping[str | None, Any]:
+        """Return the tables of a source by system; `label` is what errors call it."""
+        if self.read_systems is not None:
+            return self.read_systems(source, label)
+        return {None: self.read_system(source, label)}
 
     def parse_measures(self, measures: Measures) -> list[Measure]:
         """Return the measures of this family that were named, each once."""
@@ -70,15 +87,26 @@ class Family:
         several = [named] if isinstance(named, Measure) else list(named)
         return [name if isinstance(name, Measure) else self.measures[name] for name in several]
 
+    def find_measures(self, measures: Measures, table: Any) -> list[Measure]:
+        """Return the measures that were named, as they are in a table; of a family with open names, none are all."""
+        parsed = self.parse_measures(measures)
+        return parsed if self.choose is None else list(self.choose(parsed, table))
+
 
 FAMILIES: Registry[Family] = Registry("family", of_subject=lambda subject: subject.families)
 """Every family by name, imported when it is used."""
 FAMILIES.add("ranked", "judged.scoring.align:RANKED")
 FAMILIES.add("preference", "judged.scoring.align_preferences:PREFERENCE")
 FAMILIES.add("timing", "judged.scoring.timing:TIMING")
+FAMILIES.add("score", "judged.scoring.foreign:SCORE")
 
 _RANKED_SCOPES = frozenset({"ranked", "diversity", "browsing", "custom"})
 """Name of the family of measures of ranked runs."""
+
+
+def family_of(scope: str) -> Family:
+    """Return the family that the measures of a scope belong to: several scopes are of ranked runs."""
+    return FAMILIES["ranked" if scope in _RANKED_SCOPES else scope]
 
 
 def find_family(measures: Sequence[Measure]) -> Family:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, Protocol as TypingProtocol
 
 import numpy as np
 import pyarrow as pa
 
-from judged.arrays import Ints
+from judged.arrays import Flags, Floats, Ints
 from judged.errors import SHOWN, BadInput, MissingQueries, Unreadable
 from judged.kernels.scan.align import (
+    RULES,
     Aligned,
     JudgedIndex,
     RowProblem,
@@ -22,10 +23,11 @@ from judged.kernels.scan.align import (
     scan_text,
 )
 from judged.kernels.scan.scanner import FEW_COLUMNS, KINDS, NAN, NOT_NUMBER
-from judged.problem import Problem
+from judged.kernels.segments import segment_count
+from judged.problem import Note, Problem
 from judged.progress import Progress
 from judged.protocol import BaseProtocol, Protocol
-from judged.tables.columns import call, take, to_bytes, to_numpy
+from judged.tables.columns import call, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Mappings, Run, Text
 
@@ -33,8 +35,7 @@ HEAD = 4096
 """Bytes of a line that a message may show."""
 
 
-@dataclass(frozen=True, eq=False)
-class Located:
+class Located(NamedTuple):
     """The ranks of the judged documents of a run."""
 
     ranks: Aligned
@@ -57,6 +58,34 @@ class ReducedRun:
     """Notes on how it was read."""
 
 
+class Graded(TypingProtocol):
+    """Judged documents by query: judgments, or rows of arrays, which have no ids."""
+
+    @property
+    def notes(self) -> Sequence[Note | str]:
+        """Notes on how they were read."""
+
+    @property
+    def queries(self) -> pa.Array:
+        """The id of every query."""
+
+    @property
+    def offset(self) -> Ints:
+        """Query `q` owns rows `offset[q]` to `offset[q + 1]`."""
+
+    @property
+    def grades(self) -> Floats:
+        """The grade of every row."""
+
+    @property
+    def targets(self) -> pa.Array | None:
+        """The target of every row, if any is given."""
+
+    @property
+    def by_intent(self) -> bool:
+        """Whether documents were judged for intents."""
+
+
 def locate_judged(
     judgments: Judgments,
     run: Run | ReducedRun,
@@ -75,7 +104,7 @@ def locate_judged(
         raise_run_problems(ranks, ready)
         removed = ready.source.self_matches if isinstance(ready.source, Columns) else 0
         notes = ready.notes
-    missing = tuple(take(judgments.queries, np.flatnonzero(~ranks.present)).to_pylist())
+    missing = tuple(judgments.query_names[query] for query in np.flatnonzero(~ranks.present).tolist())
     if missing and protocol.missing == "error":
         msg = f"{run.name} has no results for {len(missing):,} judged queries: {', '.join(missing[:5])}"
         raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
@@ -88,6 +117,17 @@ def _describe_rows(removed: int, wide: int) -> Iterator[str]:
         yield f"{removed:,} {'result has' if removed == 1 else 'results have'} the id of the query: removed"
     if wide:
         yield f"{wide:,} {'line has' if wide == 1 else 'lines have'} more than 6 columns: the rest was ignored"
+
+
+def read_grades(judgments: Graded, protocol: Protocol) -> Floats:
+    """Return the grades, with negative ones as 0 where the protocol says that they are not relevant."""
+    return np.maximum(judgments.grades, 0.0) if protocol.negative == "nonrelevant" else judgments.grades
+
+
+def find_relevant(judgments: Graded, protocol: Protocol) -> Flags:
+    """Return which queries have a relevant document."""
+    grades = read_grades(judgments, protocol)
+    return segment_count((grades >= protocol.rel) & (grades >= 0), judgments.offset) > 0
 
 
 def to_index(judgments: Judgments) -> JudgedIndex:
@@ -142,21 +182,25 @@ def _align(
 ) -> tuple[Aligned, Run]:
     """Scan the run as it is held in memory; a dict with ids or scores of unusual types becomes columns first."""
     if isinstance(run.source, Mappings):
-        names = judgments.queries.to_pylist(), judgments.documents
+        names = judgments.query_names, judgments.documents
         try:
             mapping = run.source.mapping
-            return align_mapping(*names, judgments.offset, mapping, **_rules(protocol)), run
+            return align_mapping(*names, judgments.offset, mapping, **to_rules(protocol)), run
         except (
             TypeError,
             ValueError,
             OverflowError,
         ):  # an id that is not text, or a score that is not a number
             run = run.as_columns()
-        except RuntimeError as error:  # a score's own conversion changed the dict
-            msg = f"{run.name} cannot be read: {error}"
-            raise Unreadable(msg) from None
+        except RuntimeError as error:
+            raise refuse_changed(run.name, error) from None
     index = to_index(judgments)
     return scan_run(index, run, protocol, threads=threads, progress=progress).arrange(len(index)), run
+
+
+def refuse_changed(run: str, error: RuntimeError) -> Unreadable:
+    """Return the error that a run cannot be read, because a score's own conversion changed the dict."""
+    return Unreadable(f"{run} cannot be read: {error}")
 
 
 def scan_run(
@@ -168,7 +212,7 @@ def scan_run(
     progress: Progress | None = None,
 ) -> Scanned:
     """Find the judged documents in the lines or columns of a run; its problems are not raised."""
-    source, options = run.source, _rules(protocol) | {"threads": threads, "progress": progress}
+    source, options = run.source, to_rules(protocol) | {"threads": threads, "progress": progress}
     if isinstance(source, Text):
         text = (
             source.buffer if hasattr(source.buffer, "read_into") else np.frombuffer(source.buffer, np.uint8)
@@ -186,10 +230,11 @@ def _find_queries(index: JudgedIndex, names: pa.Array) -> Ints:
     return scan_columns(index, ids, ids, np.zeros(len(names))).blocks.query
 
 
-def _rules(protocol: Protocol) -> dict[str, Any]:
+def to_rules(protocol: Protocol) -> dict[str, Any]:
     """Return how scores and ties are compared."""
     single = protocol.precision == "float32" and protocol.order == "score"
-    ties = "document-descending" if protocol.ties == "expected" else protocol.ties  # averaged later
+    # ties are averaged, or ordered by grade, later
+    ties = protocol.ties if protocol.ties in RULES else "document-descending"
     return {"ties": ties, "single": single}
 
 

@@ -139,7 +139,8 @@ class Reducer:
         """Raise `BadInput` for everything that was wrong with the blocks."""
         if "repeated-document" in self.counts and len(stream.places.files) > 1:
             self.hint = (
-                self.hint or "its files are read as parts of one run; to score each, list them one by one"
+                self.hint
+                or "its files are read as parts of one run; without `--join` and a name, each is a run of its own"
             )
         if self.counts:
             raise BadInput(stream.label, self.problems, counts=self.counts, hint=self.hint)

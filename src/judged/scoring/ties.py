@@ -43,7 +43,9 @@ def tie_range(measure: Measure, alignment: RankedAlignment) -> tuple[Floats, Flo
         low, high = tied.range()
     except TooManyOrders as error:
         raise tied.too_many(error) from None
-    return (low, high) if not measure.zero_if_missing else (low * alignment.present, high * alignment.present)
+    if measure.zero_if_missing:
+        low, high = low * alignment.present, high * alignment.present
+    return alignment.score_without_relevant(measure, low), alignment.score_without_relevant(measure, high)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations_with_replacement, islice, product
 from math import comb
 from typing import Any, NamedTuple
@@ -33,8 +34,8 @@ SLACK = 1e-9
 they are rounded by."""
 CANDIDATES = 16
 """Maximum number of completions with the same extreme estimate that are evaluated."""
-UNLAWFUL = (("max_grade", "query"), ("depth", "longer"))
-"""Parameters that scale values by what is judged, so that no law of completions holds."""
+UNLAWFUL = (("max_grade", "query"), ("depth", "longer"), ("ideal", "retrieved"))
+"""Parameters that scale values by what is judged or retrieved, so that no law of completions holds."""
 
 
 class Bounds(NamedTuple):
@@ -91,10 +92,10 @@ class _Completed:
 
     def check(self) -> None:
         """Raise `BadMeasure` for what has no bounds: text, ties without order, gains that fall as grades rise."""
-        if self.alignment.protocol.ties == "expected" and self.alignment.counts.tied_documents:
-            msg = (
-                "bounds over unjudged results hold for one order of the results, and tied ones have none here"
-            )
+        protocol = self.alignment.protocol
+        if protocol.ties_by_grade or (protocol.ties == "expected" and self.alignment.counts.tied_documents):
+            why = "depends on the grades" if protocol.ties_by_grade else "is averaged over"
+            msg = f"bounds over unjudged results hold for one order of the results, and that of tied ones {why} here"
             raise BadMeasure(msg, hint="another rule for `ties` chooses one")
         if self.measure.text:
             msg = f"{self.measure} is a text and has no bounds"
@@ -108,6 +109,21 @@ class _Completed:
 
     def bounds(self, query: int) -> tuple[float, float, bool]:
         """Return the bounds of one query, and whether they are reached."""
+        low, high, exact = self._bounds(query)
+        if self.hopeless[query]:
+            # judged as it is it scores 1, and any other way to judge it is between the bounds
+            view, own = self.alignment.view, slice(*self.alignment.view.offset[query : query + 2])
+            complete = int((view.grade[own] >= 0).sum()) == view.retrieved[query]
+            low, high, exact = (1.0 if complete else low), 1.0, complete
+        return low, high, exact
+
+    @cached_property
+    def hopeless(self) -> Flags:
+        """Mask of the queries that score 1 because nothing of theirs is judged relevant."""
+        return self.alignment.find_hopeless(self.measure)
+
+    def _bounds(self, query: int) -> tuple[float, float, bool]:
+        """Return the same for measures of queries with something to find."""
         if self.measure.zero_if_missing and not self.alignment.present[query]:
             return 0.0, 0.0, True
         if (
@@ -236,7 +252,8 @@ class _Completed:
             grade_gains(grade, given["gain"], given["gains"])
             for grade in (self._levels, hole.best, hole.grade)
         )
-        weight = 1.0 / dcg_discount(np.arange(1, len(hole.best) + len(hole.grade) + 1))
+        ranks = np.arange(1, len(hole.best) + len(hole.grade) + 1)
+        weight = 1.0 / dcg_discount(ranks, given["discount"])
         if given["cutoff"] is not None:
             weight[given["cutoff"] :] = 0.0
         counts = best_completion_counts(

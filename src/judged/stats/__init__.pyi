@@ -3,6 +3,7 @@ from judged.stats.bayesian import (
     signed_rank_posterior as signed_rank_posterior,
 )
 from judged.stats.bootstrap import bootstrap_interval as bootstrap_interval
+from judged.stats.clusters import estimate_error as estimate_error
 from judged.stats.corrections import (
     benjamini_hochberg as benjamini_hochberg,
     bonferroni as bonferroni,
@@ -52,4 +53,5 @@ from judged.stats.rater_agreement import (
     kappa_interval as kappa_interval,
     krippendorff_alpha as krippendorff_alpha,
 )
+from judged.stats.repeats import find_components as find_components
 from judged.stats.risk import georisk as georisk, trisk as trisk, urisk as urisk, zrisk as zrisk

@@ -11,6 +11,7 @@ import numpy as np
 from judged.arrays import Floats, Ints
 from judged.errors import BadSample, UnknownName
 from judged.kernels.elementary import log
+from judged.stats.clusters import ClustersLike, find_clusters
 from judged.stats.intervals import Interval
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
 from judged.stats.paired import Values, check_level, check_resamples, check_values
@@ -137,16 +138,21 @@ def bootstrap_interval(
     return Interval(observed, low, high, level, method)
 
 
-def shifted_bootstrap_p(difference: Floats, *, resamples: int = 10_000, seed: int = 0) -> float:
+def shifted_bootstrap_p(
+    difference: Floats, *, clusters: ClustersLike = None, resamples: int = 10_000, seed: int = 0
+) -> float:
     """Return the two-sided p-value of the mean difference by the bootstrap, shifted to a mean of 0.
 
-    $(k + 1) / (B + 1)$ of the resamples whose mean is as far from the observed mean as that is from 0.
+    $(k + 1) / (B + 1)$ of the resamples whose mean is as far from the observed mean as that is from 0. `clusters` are
+    drawn as a whole.
     """
+    found = find_clusters(clusters, len(difference))
+    sums = found.sum(difference)
     observed = float(difference.mean())
     far = abs(observed) * (1 - 1e-9)
     reached = sum(
-        int((np.abs(difference[places].mean(axis=1) - observed) >= far).sum())
-        for places in draw_resamples(len(difference), resamples=resamples, seed=seed)
+        int((np.abs(sums[places].sum(axis=1) / found.sizes[places].sum(axis=1) - observed) >= far).sum())
+        for places in draw_resamples(len(found), resamples=resamples, seed=seed)
     )
     return (reached + 1) / (resamples + 1)
 

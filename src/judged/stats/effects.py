@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import BadSample
+from judged.stats.clusters import ClustersLike, SampleMean, estimate_error
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, TOO_FEW, Undefined
 from judged.stats.paired import summarise, wins_ties_losses
 
+Sides: TypeAlias = Literal[1, 2]
+"""Whether a test is one-sided or two-sided."""
 MOST = 10_000_000
 """No more queries than this are considered; a difference that needs more is out of reach."""
 
@@ -67,7 +70,7 @@ def probability_of_superiority(difference: Floats) -> float:
     return (count.wins + count.ties / 2) / len(difference)
 
 
-def t_test_power(effect: float, size: int, *, alpha: float = 0.05, sides: Literal[1, 2] = 2) -> float:
+def t_test_power(effect: float, size: int, *, alpha: float = 0.05, sides: Sides = 2) -> float:
     r"""Return the chance that the paired t-test of `size` queries finds an effect, given in standard deviations.
 
     The statistic then follows the noncentral t distribution with $n - 1$ degrees of freedom and noncentrality
@@ -76,25 +79,27 @@ def t_test_power(effect: float, size: int, *, alpha: float = 0.05, sides: Litera
     >>> round(t_test_power(0.5, 34), 4)
     0.8078
     """
+    _check_share(alpha, "alpha")
+    return 0.0 if size < 2 else power_of_shift(abs(effect) * math.sqrt(size), size - 1, alpha, sides)
+
+
+def power_of_shift(shift: float, freedom: float, alpha: float, sides: Sides = 2) -> float:
+    """Return the chance that Student's t finds a difference of `shift` standard errors, which is not negative."""
     from scipy.special import nctdtr, stdtrit
 
-    _check_share(alpha, "alpha")
-    if size < 2:
-        return 0.0
-    critical = float(stdtrit(size - 1, 1 - alpha / sides))
-    shift = abs(effect) * math.sqrt(size)
+    critical = float(stdtrit(freedom, 1 - alpha / sides))
     if (
         shift > critical + 12
     ):  # `nctdtr` of older SciPy is not accurate that far out; the other side has nothing
-        return _power_of_large_effect(shift, critical, size - 1) if critical > 0 else 1.0
-    upper = 1 - float(nctdtr(size - 1, shift, critical))
+        return _power_of_large_effect(shift, critical, freedom) if critical > 0 else 1.0
+    upper = 1 - float(nctdtr(freedom, shift, critical))
     if sides == 1:
         return upper
-    lower = float(nctdtr(size - 1, shift, -critical))
+    lower = float(nctdtr(freedom, shift, -critical))
     return min(1.0, upper + (lower if math.isfinite(lower) else 0.0))
 
 
-def _power_of_large_effect(shift: float, critical: float, freedom: int) -> float:
+def _power_of_large_effect(shift: float, critical: float, freedom: float) -> float:
     r"""Return the chance that Z + shift exceeds critical · S, where $\nu S^2$ has the $\chi^2_\nu$ distribution.
 
     Given S it is Φ(shift − critical · S), which falls from 1 to 0 around S = shift / critical: below that region the
@@ -119,21 +124,26 @@ def _gauss_legendre() -> tuple[Floats, Floats]:
 
 
 def detectable_difference(
-    difference: Floats, *, power: float = 0.8, alpha: float = 0.05, critical: float | None = None
+    difference: Floats,
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    critical: float | None = None,
+    clusters: ClustersLike = None,
 ) -> float | Undefined:
     """Return the smallest mean difference that these queries would show with the given power, at their own spread.
 
-    It shows where |t| exceeds the `critical` value, by default that of the paired t-test at `alpha`. A smaller difference
-    may well be missed: "not significant" then says little.
+    It shows where |t| exceeds the `critical` value, by default that of the paired t-test at `alpha`; of clusters, if there
+    are any. A smaller difference may well be missed: "not significant" then says little.
     """
-    spread = _spread(difference, power)
-    if critical is not None and not isinstance(spread, Undefined):
+    of = _measure_error(difference, power, clusters)
+    if isinstance(of, Undefined):
+        return of
+    if critical is not None:
         if math.isinf(critical):
             return TOO_FEW
-        alpha = _level_of(critical, len(difference) - 1)
-    if isinstance(spread, Undefined):
-        return spread
-    return spread * least_effect(len(difference), power, alpha)
+        alpha = _level_of(critical, of.draws - 1)
+    return of.error * least_shift(of.freedom, power, alpha)
 
 
 @lru_cache(maxsize=64)
@@ -145,56 +155,71 @@ def _level_of(critical: float, freedom: int) -> float:
 
 
 def queries_needed(
-    difference: Floats, wanted: float, *, power: float = 0.8, alpha: float = 0.05
+    difference: Floats,
+    wanted: float,
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    sides: Sides = 2,
+    clusters: ClustersLike = None,
 ) -> int | Undefined:
     """Return how many queries like these would show a mean difference of `wanted` with the given power.
+
+    With `clusters` it is the number of clusters like these, of sizes like theirs.
 
     >>> import numpy as np
     >>> queries_needed(np.array([-0.1, 0.1, -0.1, 0.1]), 0.05)
     44
     """
-    spread = _spread(difference, power)
+    of = _measure_error(difference, power, clusters)
     if wanted == 0 or not math.isfinite(wanted):
         msg = f"the wanted difference is {wanted}, expected one that is not 0"
         raise BadSample(msg)
-    if isinstance(spread, Undefined):
-        return spread
-    needed = least_size(abs(wanted) / spread, power, alpha)
-    return Undefined(f"more than {MOST:,} queries") if needed is None else needed
+    if isinstance(of, Undefined):
+        return of
+    needed = least_size(abs(wanted) / of.deviation, power, alpha, sides, balance=of.balance)
+    many = "queries" if clusters is None else "clusters"
+    return Undefined(f"more than {MOST:,} {many}") if needed is None else needed
 
 
 @lru_cache(maxsize=64)
-def least_effect(size: int, power: float, alpha: float, sides: Literal[1, 2] = 2) -> float:
-    """Return the effect, in standard deviations, that `size` queries find with the given power."""
+def least_shift(freedom: float, power: float, alpha: float, sides: Sides = 2) -> float:
+    """Return the difference, in standard errors, that Student's t finds with the given power."""
     low, high = 0.0, 1.0
-    while t_test_power(high, size, alpha=alpha, sides=sides) < power:
+    while power_of_shift(high, freedom, alpha, sides) < power:
         low, high = high, 2 * high
     for _ in range(60):
         middle = (low + high) / 2
-        enough = t_test_power(middle, size, alpha=alpha, sides=sides) >= power
+        enough = power_of_shift(middle, freedom, alpha, sides) >= power
         low, high = (low, middle) if enough else (middle, high)
     return high
 
 
-def least_size(effect: float, power: float, alpha: float, sides: Literal[1, 2] = 2) -> int | None:
-    """Return how many queries find an effect, in standard deviations, with the given power; None if over `MOST`."""
-    if t_test_power(effect, MOST, alpha=alpha, sides=sides) < power:
+def least_size(
+    effect: float, power: float, alpha: float, sides: Sides = 2, *, balance: float = 1.0
+) -> int | None:
+    """Return how many draws find an effect, in standard deviations, with the given power; None if over `MOST`.
+
+    `balance` is the share of their degrees of freedom that unequal clusters have: 1 for queries.
+    """
+
+    def is_enough(size: int) -> bool:
+        return power_of_shift(abs(effect) * math.sqrt(size), balance * (size - 1), alpha, sides) >= power
+
+    if not is_enough(MOST):
         return None
     low, high = 1, MOST
     while high - low > 1:
         middle = (low + high) // 2
-        enough = t_test_power(effect, middle, alpha=alpha, sides=sides) >= power
-        low, high = (low, middle) if enough else (middle, high)
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
 
 
-def _spread(difference: Floats, power: float) -> float | Undefined:
-    """Return the standard deviation of the differences, with the power checked."""
+def _measure_error(difference: Floats, power: float, clusters: ClustersLike) -> SampleMean | Undefined:
+    """Return the mean difference with its error, and the power checked."""
     _check_share(power, "power")
-    of = summarise(difference, name="the differences")
-    if of.size == 1:
-        return ONE_QUERY
-    return of.deviation or NO_SPREAD
+    of = estimate_error(difference, clusters, name="the differences")
+    return of.undefined or of
 
 
 def _check_share(share: float, name: str) -> None:

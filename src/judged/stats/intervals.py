@@ -10,7 +10,8 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import BadSample
-from judged.stats.outcome import NO_BASE, NO_SPREAD, ONE_QUERY, TOO_FEW, Undefined
+from judged.stats.clusters import ClustersLike, estimate_error, find_clusters, sum_deviations
+from judged.stats.outcome import NO_BASE, TOO_FEW, Undefined
 from judged.stats.paired import Values, check_level, check_values, summarise
 
 
@@ -23,15 +24,18 @@ class Interval:
     high: float
     level: float
     method: str = "student"
-    """Method: `student`, `wilson`, `delta`, `percentile`, `bca` or `maxT` (simultaneous)."""
+    """Method: `student`, `clustered` (Student's by cluster), `wilson`, `delta`, `percentile`, `bca` or `maxT` (simultaneous)."""
 
 
-def student_interval(values: Iterable[float] | Floats, *, level: float = 0.95) -> Interval:
+def student_interval(
+    values: Iterable[float] | Floats, *, level: float = 0.95, clusters: ClustersLike = None
+) -> Interval:
     r"""Return the interval of Student's t around the mean of `values`.
 
     $$\bar{x} \pm t_{n-1,\,(1+\mathrm{level})/2} \; s / \sqrt{n}$$
 
-    One value, or values that are all equal, have an interval of width 0.
+    One value, or values that are all equal, have an interval of width 0. `clusters` has the cluster of each value, if they
+    are not independent: then the standard error and its degrees of freedom are those of `estimate_error`.
 
     Example:
         >>> interval = student_interval([0.2, 0.4, 0.6])
@@ -39,13 +43,14 @@ def student_interval(values: Iterable[float] | Floats, *, level: float = 0.95) -
         (-0.0968, 0.8968)
     """
     check_level(level)
-    of = summarise(values)
-    if of.deviation == 0:
-        return Interval(of.mean, of.mean, of.mean, level)
+    of = estimate_error(values, clusters)
+    method = "clustered" if of.clustered else "student"
+    if of.error == 0:
+        return Interval(of.mean, of.mean, of.mean, level, method)
     from scipy.special import stdtrit
 
-    margin = float(stdtrit(of.size - 1, (1 + level) / 2)) * of.deviation / math.sqrt(of.size)
-    return Interval(of.mean, of.mean - margin, of.mean + margin, level)
+    margin = float(stdtrit(of.freedom, (1 + level) / 2)) * of.error
+    return Interval(of.mean, of.mean - margin, of.mean + margin, level, method)
 
 
 def ratio_interval(numerator: Values, denominator: Values, *, level: float = 0.95) -> Interval | Undefined:
@@ -74,31 +79,57 @@ def ratio_interval(numerator: Values, denominator: Values, *, level: float = 0.9
     return Interval(ratio, ratio - half, ratio + half, level, "delta")
 
 
-def defined_student_interval(values: Values, *, level: float = 0.95) -> Interval | Undefined:
-    """Return Student's interval; undefined for one value, and for values without spread."""
-    of = summarise(values)
-    if of.size == 1:
-        return ONE_QUERY
-    return NO_SPREAD if of.deviation == 0 else student_interval(values, level=level)
+def defined_student_interval(
+    values: Values, *, level: float = 0.95, clusters: ClustersLike = None
+) -> Interval | Undefined:
+    """Return Student's interval; undefined for one value or cluster, and for values without spread."""
+    undefined = estimate_error(values, clusters).undefined
+    return undefined or student_interval(values, level=level, clusters=clusters)
 
 
-def critical_interval(values: Values, critical: float, *, level: float = 0.95) -> Interval | Undefined:
+def critical_interval(
+    values: Values, critical: float, *, level: float = 0.95, clusters: ClustersLike = None
+) -> Interval | Undefined:
     r"""Return the mean ± `critical` standard errors, as single-step maxT has them at the given confidence level.
 
     $$\bar{x} \pm c \; s / \sqrt{n}$$
 
-    Undefined for one value, for values without spread, and for an infinite critical value: that of so few queries that
-    no difference can be significant.
+    By cluster it has every mean that sign flips of the clusters' sums would not reject at the same critical value: those
+    $\mu$ where t of the sums of $x_i - \mu$ is at most c. With clusters of unequal size the mean is not in its middle.
+
+    Undefined for one value or cluster, for values without spread, and where no bound is finite: for so few queries, or
+    clusters so unequal, that no difference can be significant.
     """
-    of = summarise(values)
-    if of.size == 1:
-        return ONE_QUERY
-    if of.deviation == 0:
-        return NO_SPREAD
+    of = estimate_error(values, clusters)
+    if of.undefined is not None:
+        return of.undefined
     if math.isinf(critical):
         return TOO_FEW
-    margin = critical * of.deviation / math.sqrt(of.size)
-    return Interval(of.mean, of.mean - margin, of.mean + margin, level, "maxT")
+    below = above = critical * of.error
+    if clusters is not None:
+        ends = _invert_flips(np.asarray(values, dtype=np.float64), critical, clusters)
+        if ends is None:
+            return TOO_FEW
+        below, above = ends
+    return Interval(of.mean, of.mean - below, of.mean + above, level, "maxT")
+
+
+def _invert_flips(values: Floats, critical: float, clusters: ClustersLike) -> tuple[float, float] | None:
+    r"""Return how far below and above the mean the sign flips of clusters reject; None if they never do.
+
+    Flips order assignments by $|\sum E_g| / \sqrt{\sum E_g^2}$ with $E_g = u_g - n_g \delta$ the sums of the deviations
+    from $\bar{x} + \delta$. It is at most $k$, where $k^2 = G c^2 / (G - 1 + c^2)$, between the roots of
+    $(n^2 - k^2 \sum n_g^2) \delta^2 + 2 k^2 \delta \sum n_g u_g - k^2 \sum u_g^2$.
+    """
+    found = find_clusters(clusters, len(values))
+    off = sum_deviations(values, found)
+    limit = len(found) * critical**2 / (len(found) - 1 + critical**2)
+    square = len(values) ** 2 - limit * float((found.sizes**2).sum())
+    half = limit * float((found.sizes * off).sum())
+    if square <= 0:
+        return None
+    root = math.sqrt(half**2 + square * limit * float((off**2).sum()))
+    return (root + half) / square, (root - half) / square
 
 
 def wilson_interval(values: Values, *, level: float = 0.95) -> Interval:

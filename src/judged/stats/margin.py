@@ -16,9 +16,10 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import BadSample, check_kind
-from judged.stats.effects import least_effect, least_size
-from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
-from judged.stats.paired import Sample, check_resamples, summarise
+from judged.stats.clusters import ClustersLike, SampleMean, estimate_error, find_clusters
+from judged.stats.effects import least_shift, least_size
+from judged.stats.outcome import NO_SPREAD, Undefined
+from judged.stats.paired import check_resamples, summarise
 from judged.stats.randomisation import EXACT_UP_TO, draw_flips
 
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -57,13 +58,15 @@ class MarginTest:
     detectable: float | None = None
     """Distance of the true difference from the margin that is detected with a power of 0.8; None if undefined."""
     needed: int | None = None
-    """With this many queries, two equally good systems would pass with that power; None if undefined, or never."""
+    """With this many queries (or clusters), two equally good systems would pass with that power; None if undefined, or never."""
     undefined: Undefined | None = None
     """Why no test was possible."""
     exact: bool = True
     """Whether p-values are computed rather than estimated from resamples."""
     resamples: int = 0
     """The number of random sign flips, if p-values are estimated."""
+    clusters: int = 0
+    """The number of clusters that the queries are in; 0 if every query is independent."""
 
 
 def margin_test(
@@ -72,6 +75,7 @@ def margin_test(
     margin: float | Floats = 0.0,
     alpha: float = 0.05,
     test: OneSidedTest = "t",
+    clusters: ClustersLike = None,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> MarginTest:
@@ -90,6 +94,9 @@ def margin_test(
     One query shows nothing: `inconclusive`. Where excesses are all equal, or no query differs at all, there is no
     spread, and the observed difference decides: a `pass` from the margin up.
 
+    `clusters` has the cluster of each query, if they are not independent: the standard error is then that of
+    `estimate_error`, and signs are flipped for whole clusters.
+
     Example:
         >>> found = margin_test([0.0, 0.01, -0.005, 0.02, 0.0, 0.005], margin=-0.01)
         >>> found.verdict, round(found.low, 4), round(found.p_above, 4)
@@ -99,12 +106,15 @@ def margin_test(
     given = np.asarray(differences if isinstance(differences, np.ndarray) else list(differences), np.float64)
     of = summarise(given, name="the differences")
     excess, mean_margin = given - margin, float(np.mean(margin))
-    left = summarise(excess, name="the differences, less the margin")
+    left = estimate_error(excess, clusters, name="the differences, less the margin")
     alike = np.ptp(excess) <= SAME * max(1.0, abs(left.mean))  # but for the last bits
-    if left.size == 1 or alike or not given.any():
-        return _decide_by_sight(test, of, left, mean_margin, alpha)
-    bounds = _t_bounds(left, alpha) if test == "t" else _sign_bounds(excess, alpha, resamples, seed)
-    allowed, exact = alpha * (1 + SAME), test == "t" or of.size <= EXACT_UP_TO
+    if left.undefined is not None or alike or not given.any():
+        return _decide_by_sight(test, of.mean, left, mean_margin, alpha, size=of.size)
+    bounds = _t_bounds(left, alpha) if test == "t" else _sign_bounds(excess, clusters, alpha, resamples, seed)
+    allowed, exact = alpha * (1 + SAME), test == "t" or left.draws <= EXACT_UP_TO
+    needed = None
+    if mean_margin < 0:
+        needed = least_size(-mean_margin / left.deviation, POWER, alpha, sides=1, balance=left.balance)
     return MarginTest(
         test,
         of.size,
@@ -116,10 +126,11 @@ def margin_test(
         bounds.p_above,
         bounds.p_below,
         "pass" if bounds.p_above <= allowed else "fail" if bounds.p_below <= allowed else "inconclusive",
-        detectable=left.deviation * least_effect(left.size, POWER, alpha, sides=1),
-        needed=least_size(-mean_margin / left.deviation, POWER, alpha, sides=1) if mean_margin < 0 else None,
+        detectable=left.error * least_shift(left.freedom, POWER, alpha, sides=1),
+        needed=needed,
         exact=exact,
         resamples=0 if exact else resamples,
+        clusters=left.draws if left.clustered else 0,
     )
 
 
@@ -149,38 +160,44 @@ def _check_settings(alpha: float, test: str, resamples: int, seed: int) -> None:
         raise BadSample(msg)
 
 
-def _decide_by_sight(test: OneSidedTest, of: Sample, left: Sample, margin: float, alpha: float) -> MarginTest:
+def _decide_by_sight(
+    test: OneSidedTest, difference: float, left: SampleMean, margin: float, alpha: float, *, size: int
+) -> MarginTest:
     """Return the result where nothing can be estimated: one query shows nothing, equal ones decide themselves."""
-    if left.size == 1:
+    if left.draws == 1:
         bounds = _Bounds(-math.inf, math.inf, 1.0, 1.0)
         verdict: Verdict = "inconclusive"
     else:
         passes = left.mean >= -SAME
-        bounds = _Bounds(of.mean, of.mean, *((0.0, 1.0) if passes else (1.0, 0.0)))
+        bounds = _Bounds(difference, difference, *((0.0, 1.0) if passes else (1.0, 0.0)))
         verdict = "pass" if passes else "fail"
-    why = ONE_QUERY if left.size == 1 else NO_SPREAD
     numbers = (bounds.low, bounds.high, bounds.p_above, bounds.p_below)
-    return MarginTest(test, of.size, of.mean, margin, alpha, *numbers, verdict, undefined=why)
+    why, clusters = left.undefined or NO_SPREAD, left.draws if left.clustered else 0
+    return MarginTest(
+        test, size, difference, margin, alpha, *numbers, verdict, undefined=why, clusters=clusters
+    )
 
 
-def _t_bounds(of: Sample, alpha: float) -> _Bounds:
+def _t_bounds(of: SampleMean, alpha: float) -> _Bounds:
     from scipy.special import stdtr, stdtrit
 
-    freedom, error = of.size - 1, of.deviation / math.sqrt(of.size)
-    reach = float(stdtrit(freedom, 1 - alpha)) * error
-    statistic = of.mean / error
-    above, below = float(stdtr(freedom, -statistic)), float(stdtr(freedom, statistic))
+    reach = float(stdtrit(of.freedom, 1 - alpha)) * of.error
+    statistic = of.mean / of.error
+    above, below = float(stdtr(of.freedom, -statistic)), float(stdtr(of.freedom, statistic))
     return _Bounds(of.mean - reach, of.mean + reach, above, below)
 
 
-def _sign_bounds(excess: Floats, alpha: float, resamples: int, seed: int) -> _Bounds:
+def _sign_bounds(excess: Floats, clusters: ClustersLike, alpha: float, resamples: int, seed: int) -> _Bounds:
     r"""Test a mean of 0 by sign flips, and find the other means that the same test would not reject.
 
     Flipping the signs of a set of queries lowers the sum by twice theirs: a flipped sum reaches the observed one exactly
     where the mean excess of that set is 0 or less. So p counts sets by their mean, and the bounds are means of sets.
+    With clusters they are sets of whole clusters.
     """
-    exact = len(excess) <= EXACT_UP_TO
-    sums, sizes = _sum_all_sets(excess) if exact else _sum_random_sets(excess, resamples, seed)
+    found = find_clusters(clusters, len(excess))
+    terms = np.stack([found.sum(excess), found.sizes], axis=1)
+    exact = len(found) <= EXACT_UP_TO
+    sums, sizes = (_sum_all_sets(terms) if exact else _sum_random_sets(terms, resamples, seed)).T
     sums[np.abs(sums) <= SAME * float(np.abs(excess).sum())] = 0.0
     extra = 0 if exact else 1  # the observed signs themselves, which the random ones may not include
     total = len(sums) + extra
@@ -195,21 +212,19 @@ def _sign_bounds(excess: Floats, alpha: float, resamples: int, seed: int) -> _Bo
     return _Bounds(low, -high, above, below)
 
 
-def _sum_all_sets(excess: Floats) -> tuple[Floats, Floats]:
-    """Return the sum and the size of every set of queries, the empty one first."""
-    sums, sizes = np.zeros(1), np.zeros(1)
-    for value in excess:
-        sums, sizes = np.concatenate([sums, sums + value]), np.concatenate([sizes, sizes + 1])
-    return sums, sizes
+def _sum_all_sets(terms: Floats) -> Floats:
+    """Return the sum of every set of rows, the empty one first: of excesses, and of the numbers of queries."""
+    sums = np.zeros((1, 2))
+    for term in terms:
+        sums = np.concatenate([sums, sums + term])
+    return sums
 
 
-def _sum_random_sets(excess: Floats, resamples: int, seed: int) -> tuple[Floats, Floats]:
-    """Return the sums and the sizes of random sets of queries."""
-    both = np.stack([excess, np.ones(len(excess))], axis=1)
-    block = max(1, CELLS // len(excess))
-    flips = draw_flips(len(excess), resamples=resamples, seed=seed, block=block)
-    sums, sizes = np.concatenate([drawn.astype(np.float64) @ both for drawn in flips]).T
-    return sums, sizes
+def _sum_random_sets(terms: Floats, resamples: int, seed: int) -> Floats:
+    """Return the sums of random sets of rows."""
+    block = max(1, CELLS // len(terms))
+    flips = draw_flips(len(terms), resamples=resamples, seed=seed, block=block)
+    return np.concatenate([drawn.astype(np.float64) @ terms for drawn in flips])
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,11 +243,13 @@ class Equivalence:
         return max(self.p_not_worse, self.p_not_better)
 
 
-def equivalence_test(difference: Floats, *, margin: float) -> Equivalence | Undefined:
+def equivalence_test(
+    difference: Floats, *, margin: float, clusters: ClustersLike = None
+) -> Equivalence | Undefined:
     """Test a mean difference against −margin and margin by two one-sided paired t-tests (TOST).
 
     A small p is evidence *for* equivalence: the difference lies within the margin. The p-value of "no worse than" alone
-    is `p_not_worse`.
+    is `p_not_worse`. `clusters` has the cluster of each query, if they are not independent.
 
     Example:
         >>> result = equivalence_test(np.array([0.01, -0.01, 0.02, -0.02, 0.0]), margin=0.03)
@@ -248,11 +265,8 @@ def equivalence_test(difference: Floats, *, margin: float) -> Equivalence | Unde
     if not (math.isfinite(margin) and margin > 0):
         msg = f"the margin is {margin}, expected a number above 0"
         raise BadSample(msg)
-    of = summarise(difference, name="the differences")
-    if of.size == 1:
-        return ONE_QUERY
-    if of.deviation == 0:
-        return NO_SPREAD
-    error = of.deviation / math.sqrt(of.size)
-    above, below = (of.mean + margin) / error, (of.mean - margin) / error
-    return Equivalence(margin, float(stdtr(of.size - 1, -above)), float(stdtr(of.size - 1, below)))
+    of = estimate_error(difference, clusters, name="the differences")
+    if of.undefined is not None:
+        return of.undefined
+    above, below = (of.mean + margin) / of.error, (of.mean - margin) / of.error
+    return Equivalence(margin, float(stdtr(of.freedom, -above)), float(stdtr(of.freedom, below)))

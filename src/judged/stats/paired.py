@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -250,7 +250,7 @@ def _by_query(name: str, values: SystemValues, measure: object) -> Mapping[Hasha
         raise BadSample(msg) from None
 
 
-def _items(values: Any) -> Iterator[tuple[Hashable, Any]]:
+def _items(values: Sequence[float] | Floats | Mapping[str, float]) -> Iterator[tuple[Hashable, float]]:
     if isinstance(values, Mapping):
         return iter(values.items())
     return enumerate(np.asarray(values, dtype=np.float64).reshape(-1).tolist())

@@ -240,7 +240,9 @@ def satterthwaite_freedom(variances: Floats, freedom: Floats) -> float:
     there = variances > 0
     if not there.any():
         return float(freedom.max())
-    return float(variances.sum() ** 2 / (variances[there] ** 2 / freedom[there]).sum())
+    # of shares, whose squares do not underflow as those of tiny variances do
+    shares = variances[there] / variances.sum()
+    return float(1 / (shares**2 / freedom[there]).sum())
 
 
 def bound_mean(

@@ -1,7 +1,7 @@
 """Randomisation tests: sign flips of paired differences, and exchange of queries between groups.
 
-If two systems do not differ, each query's difference could as well have had the other sign. Up to `EXACT_UP_TO`
-queries all assignments of signs are enumerated, beyond that `draw_flips` draws random ones. They are shared by all pairs
+If two systems do not differ, each query's difference could as well have had the other sign; queries of one cluster change
+theirs together, so that sums of clusters stand in place of queries. Up to `EXACT_UP_TO` queries all assignments of signs are enumerated, beyond that `draw_flips` draws random ones. They are shared by all pairs
 of systems, so one matrix product (assignments × queries) @ (queries × systems) gives the flipped sums of every system,
 and the sum of a pair is the difference of two of them.
 """
@@ -17,8 +17,9 @@ import numpy as np
 
 from judged.arrays import Bytes, Floats, Ints
 from judged.errors import BadSample
+from judged.stats.clusters import ClustersLike, find_clusters
 from judged.stats.outcome import NO_SPREAD, Outcome, Undefined
-from judged.stats.paired import check_resamples, check_values, steady, summarise
+from judged.stats.paired import ROUNDING, check_resamples, check_values, steady
 
 EXACT_UP_TO = 20
 """Up to this many queries every assignment of signs is enumerated."""
@@ -69,7 +70,8 @@ class Randomised:
     """Whether all assignments of signs were enumerated, rather than sampled."""
     resamples: int
     """The number of assignments of signs."""
-    queries: int
+    draws: int
+    """The number of signs: of queries, or of clusters."""
     maxima: tuple[Floats, ...]
     """The largest statistic of any pair under each assignment, ascending: of the differences, and of their deviations."""
 
@@ -84,8 +86,8 @@ class Randomised:
         if allowed < self.exact:  # among all assignments is the observed one, which always counts
             return math.inf
         largest = max(float(maxima[assignments - 1 - allowed]) for maxima in self.maxima) / (1 - CLOSE)
-        share = largest**2 / self.queries
-        return math.sqrt((self.queries - 1) * share / (1 - share)) if share < 1 else math.inf
+        share = largest**2 / self.draws
+        return math.sqrt((self.draws - 1) * share / (1 - share)) if share < 1 else math.inf
 
 
 def _to_p(count: Floats | Ints, assignments: int, *, exact: bool) -> Floats:
@@ -103,6 +105,7 @@ def randomise(
     scores: Floats,
     pairs: Sequence[tuple[int, int]] | None = None,
     *,
+    clusters: ClustersLike = None,
     resamples: int = 10_000,
     seed: int = 0,
     block: int | None = None,
@@ -122,6 +125,9 @@ def randomise(
     the test exact, and one from flipping the signs of their deviations from the mean. Differences that are all far
     from 0 resemble each other, however independent their errors are, and the first alone would be too small.
 
+    `clusters` has the cluster of each query, if they are not independent: all queries of a cluster change their signs
+    together, and up to 20 clusters all assignments are enumerated.
+
     Example:
         Three wins of three: two of the eight assignments are as extreme, all signs the same
 
@@ -133,13 +139,17 @@ def randomise(
         Smucker, Allan and Carterette. A comparison of statistical significance tests for information retrieval
         evaluation. CIKM 2007. doi:10.1145/1321440.1321528
     """
-    return randomise_families(scores, [pairs], resamples=resamples, seed=seed, block=block)[0]
+    families = randomise_families(
+        scores, [pairs], clusters=clusters, resamples=resamples, seed=seed, block=block
+    )
+    return families[0]
 
 
 def randomise_families(
     scores: Floats,
     families: Sequence[Sequence[tuple[int, int]] | None],
     *,
+    clusters: ClustersLike = None,
     resamples: int = 10_000,
     seed: int = 0,
     block: int | None = None,
@@ -153,7 +163,10 @@ def randomise_families(
         check_values(column)
     check_resamples(resamples)
     every = all_pairs(values.shape[1])
-    counts = [_PairCounts(values, every if pairs is None else list(pairs)) for pairs in families]
+    found = find_clusters(clusters, len(values))
+    means = values.mean(axis=0)
+    values = values if clusters is None else found.sum(values)
+    counts = [_PairCounts(values, found.sizes, every if pairs is None else list(pairs)) for pairs in families]
     exact = len(values) <= EXACT_UP_TO
     drawn = (
         _enumerate_flips(len(values), block)
@@ -162,7 +175,7 @@ def randomise_families(
     )
     columns = np.ascontiguousarray(values.T)
     totals = columns.sum(axis=1, keepdims=True)
-    deviations = columns - columns.mean(axis=1, keepdims=True)
+    deviations = columns - np.outer(means, found.sizes)
     several = any(len(family.first) > 1 for family in counts)
     for flips in drawn:
         # flipping a sign takes its value away twice: one pass over the flips instead of one that makes signs of them
@@ -177,13 +190,12 @@ def randomise_families(
 class _PairCounts:
     """The pairs ordered by their observed statistics, smallest first, and counts of assignments that reach them."""
 
-    def __init__(self, values: Floats, pairs: list[tuple[int, int]]) -> None:
+    def __init__(self, values: Floats, sizes: Floats, pairs: list[tuple[int, int]]) -> None:
         self.first, self.second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         scale = float(np.abs(values).max())
         apart = [steady(values[:, i] - values[:, j], scale=scale) for i, j in pairs]
         self.weight = _invert([np.sqrt((difference**2).sum()) for difference in apart])
-        spread = math.sqrt(max(len(values) - 1, 1))
-        self.deviation_weight = _invert([summarise(difference).deviation * spread for difference in apart])
+        self.deviation_weight = _invert([_deviate(difference, sizes, scale) for difference in apart])
         totals = values.sum(axis=0)
         sums = steady(totals[self.first] - totals[self.second], scale=scale * len(values))
         observed = np.abs(sums) * self.weight
@@ -248,6 +260,12 @@ class _PairCounts:
         return corrected
 
 
+def _deviate(sums: Floats, sizes: Floats, scale: float) -> float:
+    """Return the norm of the deviations of sums from the mean of all values; 0 if they are due to rounding."""
+    off = sums - sizes * (sums.sum() / sizes.sum())
+    return math.sqrt(float((off[np.abs(off) > ROUNDING * scale] ** 2).sum()))
+
+
 def _invert(norms: Sequence[float]) -> Floats:
     """Return 1 over each norm; 0 for a norm of 0."""
     norm = np.array(norms, dtype=np.float64)
@@ -255,32 +273,42 @@ def _invert(norms: Sequence[float]) -> Floats:
 
 
 def interaction_test(
-    differences: Floats, group: Ints, *, resamples: int = 10_000, seed: int = 0
+    differences: Floats,
+    group: Ints,
+    *,
+    clusters: ClustersLike = None,
+    resamples: int = 10_000,
+    seed: int = 0,
 ) -> list[Outcome | Undefined]:
     r"""Test, for each column of `differences`, whether its mean is the same in all groups of rows.
 
     It is a test of the difference of differences. The statistic is the sum of squares between the groups,
     $\sum_g n_g (\bar{d}_g - \bar{d})^2$; p is its place among random assignments of the queries to groups of the same
     sizes, $(k + 1) / (B + 1)$. With two groups this is the permutation test of the difference between their means.
-    The assignments are shared by all columns.
+    The assignments are shared by all columns. `clusters` are assigned to groups as a whole; the test is undefined where one
+    has queries of several groups.
 
     Example:
         >>> d = np.array([[0.5], [0.4], [0.6], [-0.5], [-0.4], [-0.6]])
         >>> round(interaction_test(d, np.array([0, 0, 0, 1, 1, 1]))[0].p, 1)  # 2 of the 20 ways to choose three of six
         0.1
     """
+    found = find_clusters(clusters, len(differences))
     groups, label = np.unique(group, return_inverse=True)
-    if len(groups) < 2 or len(differences) == len(groups):
-        why = Undefined("one slice" if len(groups) < 2 else "one query in each slice")
-        return [why] * differences.shape[1]
+    first = np.unique(found.label, return_index=True)[1]
+    if len(groups) < 2 or len(found) == len(groups) or (label != label[first][found.label]).any():
+        one = "one query in each slice" if clusters is None else "one cluster in each slice"
+        why = one if len(found) == len(groups) else "clusters with queries of several slices"
+        return [Undefined("one slice" if len(groups) < 2 else why)] * differences.shape[1]
     scale = float(np.abs(differences).max())
-    centred = steady(differences - differences.mean(axis=0), scale=scale)
-    observed = _squares_between(label[None, :], centred)[0]
+    centred = found.sum(steady(differences - differences.mean(axis=0), scale=scale))
+    label = label[first]
+    observed = _squares_between(label[None, :], centred, found.sizes)[0]
     reached = np.zeros(centred.shape[1], dtype=np.int64)
     for number, stream in enumerate(np.random.SeedSequence(seed).spawn(-(-resamples // STREAM))):
         rows = min(STREAM, resamples - number * STREAM)
         shuffled = np.random.default_rng(stream).permuted(np.tile(label, (rows, 1)), axis=1)
-        reached += (_squares_between(shuffled, centred) >= observed * (1 - CLOSE)).sum(axis=0)
+        reached += (_squares_between(shuffled, centred, found.sizes) >= observed * (1 - CLOSE)).sum(axis=0)
     ps = ((reached + 1) / (resamples + 1)).tolist()
     spread = (centred != 0).any(axis=0).tolist()
     return [
@@ -289,10 +317,13 @@ def interaction_test(
     ]
 
 
-def _squares_between(labels: Ints, centred: Floats) -> Floats:
-    """Return the sum of squares between groups, for each row of labels and each column of differences."""
+def _squares_between(labels: Ints, centred: Floats, sizes: Floats) -> Floats:
+    """Return the sum of squares between groups, for each row of labels and each column of differences.
+
+    `sizes` has the number of queries of each row of `centred`: 1, or those of a cluster.
+    """
     total = np.zeros((len(labels), centred.shape[1]))
     for group in range(int(labels.max()) + 1):
         member = (labels == group).astype(np.float64)
-        total += (member @ centred) ** 2 / member[0].sum()
+        total += (member @ centred) ** 2 / (member @ sizes)[:, None]
     return total

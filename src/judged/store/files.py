@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -67,7 +66,7 @@ def _open_draft(final: Path, mode: int) -> tuple[Path, BinaryIO, int | None]:
     Before it is locked, another process may take the draft for an abandoned one and remove it: then there is another.
     """
     while True:
-        draft = final.with_name(f".{final.name[:LONGEST_NAME]}.{secrets.token_hex(8)}{DRAFT}")
+        draft = final.with_name(f".{final.name[:LONGEST_NAME]}.{os.urandom(8).hex()}{DRAFT}")
         file: BinaryIO = os.fdopen(os.open(draft, _CREATE, mode), "wb")
         if fcntl is None:
             return draft, file, None  # Windows replaces no file that is open, so the draft cannot stay locked

@@ -1,8 +1,10 @@
-"""Environment that numbers and times may depend on: the machine, Python, the versions of packages."""
+"""Environment that numbers and times may depend on: the machine and its threads, Python, the versions of packages."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 
@@ -56,3 +58,22 @@ def find_version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+@contextmanager
+def pin_blas(threads: int, *, library: str | None = None) -> Iterator[None]:
+    """Let BLAS, or that library of it alone, use that many threads, where threadpoolctl is installed to limit it."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        limit: AbstractContextManager[object] = nullcontext()
+    else:
+        pools = ThreadpoolController()
+        limit = (pools if library is None else pools.select(internal_api=library)).limit(limits=threads)
+    with limit:
+        yield
+
+
+def count_processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

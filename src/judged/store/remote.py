@@ -11,10 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from posixpath import dirname
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from judged._optional import need
 from judged.errors import Unreadable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow.fs import FileSystem
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _PATTERN = re.compile(r"[*?\[]")
@@ -23,7 +27,7 @@ _PATTERN = re.compile(r"[*?\[]")
 class StoredFile(NamedTuple):
     """A file in some storage."""
 
-    filesystem: Any
+    filesystem: FileSystem
     """A file system of Arrow."""
     path: str
     """Its path there."""
@@ -31,7 +35,7 @@ class StoredFile(NamedTuple):
     """Address for users: with the scheme of its storage."""
     size: int
 
-    def open(self) -> Any:
+    def open(self) -> pa.NativeFile:
         """Open it to be read from first to last."""
         with _explain(self.label):
             return self.filesystem.open_input_stream(self.path, compression=None)
@@ -47,7 +51,7 @@ def has_pattern(path: str) -> bool:
     return _PATTERN.search(path) is not None and not os.path.exists(path)  # noqa: PTH110 - any text
 
 
-def open_file(uri: str) -> Any:
+def open_file(uri: str) -> pa.NativeFile:
     """Open a file in some storage to be read in any order."""
     with _explain(uri):
         filesystem, path = _find(uri)
@@ -111,7 +115,7 @@ def _matches(path: str, pattern: str) -> bool:
     return len(names) >= len(wanted) and all(map(fnmatchcase, names, wanted))
 
 
-def _find(path: str) -> tuple[Any, str]:
+def _find(path: str) -> tuple[FileSystem, str]:
     """Return the file system of a path, and the path there."""
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem, FSSpecHandler, LocalFileSystem, PyFileSystem

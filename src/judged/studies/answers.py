@@ -10,7 +10,7 @@ import msgspec
 from judged.store.files import write_file
 from judged.store.log import Log
 from judged.studies.stages.stage import Ranked
-from judged.studies.system import Answer
+from judged.studies.system import SystemReply
 from judged.tables.run import Run
 
 
@@ -41,7 +41,7 @@ class Asked(msgspec.Struct, frozen=True):
 
     @classmethod
     def record(
-        cls, query: str, sample: int, answer: Answer, nanoseconds: dict[str, int], anyway: Ranked | None
+        cls, query: str, sample: int, answer: SystemReply, nanoseconds: dict[str, int], anyway: Ranked | None
     ) -> Asked:
         """Return the record of an answer."""
         return cls(

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from judged.arrays import Floats, Ints
 from judged.errors import BadInput, JudgedError
-from judged.io.open import name_sources
-from judged.io.read import read_run
+from judged.io.read import read_runs as read_tables
+from judged.io.systems import name_systems
 from judged.kernels.scan.order import sort_results
 from judged.kernels.scan.scanner import round_scores
 from judged.kernels.scan.strings import Strings
@@ -112,7 +112,11 @@ def read_runs(runs: FusedRuns) -> list[Run]:
     if isinstance(runs, str | bytes) or not isinstance(runs, Iterable):
         msg = f"runs are of type `{type(runs).__name__}`, expected a list of runs, or runs by name"
         raise JudgedError(msg, hint="`judged.fuse([first, second])`")
-    read = [read_run(run, name=name) for name, run in name_sources(runs)]
+    read = [
+        run if name is None else replace(run, name=name)
+        for system in name_systems(runs)
+        for name, run in system.select(read_tables(system.source)).items()
+    ]
     names = [run.name for run in read]
     return [
         run if names.count(run.name) == 1 else replace(run, name=f"{run.name} {number}")

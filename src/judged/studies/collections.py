@@ -1,8 +1,11 @@
-"""The collection of a study: read from a BEIR folder or from files, or the built-in one."""
+"""Collections: documents, queries and judgments that belong together, read from files, or the built-in one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -10,14 +13,78 @@ import numpy as np
 
 from judged.errors import BadInput, JudgedError, Unreadable
 from judged.io.read import read_judgments
-from judged.io.texts import Text, find_texts, read_documents, read_queries
+from judged.io.texts import Text, TextSource, find_texts, read_documents, read_queries
 from judged.io.write import write_judgments
 from judged.problem import Problem
 from judged.result import InputFile, observe_files
 from judged.store.files import write_file
-from judged.studies.collection import Collection
+from judged.store.hashing import hash_parts
 from judged.studies.specification import DEMO, CollectionSpec, StudySpec
 from judged.tables.judgments import Judgments
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """Documents, queries, and judgments of them.
+
+    >>> collection = Collection("pets", ("d1", "d2"), ("a cat", "a dog"), {"q1": "cats"})
+    >>> collection.texts[collection.row("d2")]
+    'a dog'
+    """
+
+    name: str
+    documents: tuple[str, ...]
+    """The id of each document; empty where only judgments are known."""
+    texts: tuple[str, ...]
+    """The text of each document: its title, if it has one, and what follows."""
+    queries: Mapping[str, str]
+    """The text of each query, by id."""
+    judgments: Judgments | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if len(self.texts) != len(self.documents):
+            counts = f"{len(self.texts):,} texts for {len(self.documents):,} documents, expected one for each"
+            raise BadInput(self.name, [Problem.error("missing-text", "documents", counts)])
+        if len(self._rows) != len(self.documents):
+            seen: set[str] = set()
+            twice = next(name for name in self.documents if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+            problem = Problem.error(
+                "repeated-document", f"document `{twice}`", "occurs twice, expected each once"
+            )
+            raise BadInput(self.name, [problem])
+
+    def __repr__(self) -> str:
+        return f"Collection({self.name}: {len(self.documents):,} documents, {len(self.queries):,} queries)"
+
+    def row(self, document: str) -> int:
+        """Return the row of a document; raise `KeyError` if there is none."""
+        return self._rows[document]
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {document: row for row, document in enumerate(self.documents)}
+
+    @cached_property
+    def judged(self) -> frozenset[str]:
+        """Every document that is judged for some query."""
+        return frozenset(() if self.judgments is None else self.judgments.column("document").to_pylist())
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the documents, ids and texts."""
+        return _hash_pairs(zip(self.documents, self.texts, strict=True))
+
+    @cached_property
+    def query_digest(self) -> str:
+        """A hash of the queries, ids and texts."""
+        return _hash_pairs(self.queries.items())
+
+
+def _hash_pairs(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return a hash of ids and texts, each with its length, so that no two lists of pairs look alike."""
+    contents = (part.encode("utf-8", "surrogatepass") for pair in pairs for part in pair)
+    return hash_parts(len(content).to_bytes(8, "little") + content for content in contents).hex()
 
 
 def read_collection(spec: CollectionSpec | str) -> Collection:
@@ -26,14 +93,14 @@ def read_collection(spec: CollectionSpec | str) -> Collection:
         return make_demo_collection()
     documents, queries, judgments = _find_files(spec)
     judged = read_judgments(judgments)
-    asked = read_queries(queries)
+    asked = read_question_texts(judgments, judged, queries)
     known = set(judged.queries.to_pylist())
     chosen = {query: text for query, text in asked.items() if query in known}
     if not chosen:
         problem = Problem.error(
             "nothing-shared", "queries", "none has judgments, expected the same ids in both"
         )
-        raise BadInput(str(queries), [problem])
+        raise BadInput(str(queries or judgments), [problem])
     notes = tuple(judged.notes)
     if missing := known - set(asked):
         notes += (f"{len(missing):,} judged queries have no text: they were neither run nor scored",)
@@ -42,10 +109,10 @@ def read_collection(spec: CollectionSpec | str) -> Collection:
     if spec.limit is not None and spec.limit < len(chosen):
         chosen = _take_evenly(chosen, spec.limit)
         notes += (f"{spec.limit:,} queries were taken evenly",)
-    texts, empty = _read_documents(documents, spec)
+    texts, empty = ({}, []) if documents is None else _read_documents(documents, spec)
     if empty:
         notes += (f"{len(empty):,} documents without text were left out ({', '.join(empty[:3])})",)
-    name = spec.name or Path(spec.folder or documents).name.partition(".")[0]
+    name = spec.name or Path(spec.folder or documents or judgments).name.partition(".")[0]
     return Collection(name, tuple(texts), tuple(texts.values()), chosen, judged.select(chosen), notes)
 
 
@@ -83,9 +150,28 @@ def write_collection(collection: Collection, folder: Path) -> None:
         write_file(folder / "qrels" / "test.tsv", b"query-id\tcorpus-id\tscore\n" + b"".join(lines))
 
 
-def _find_files(spec: CollectionSpec) -> tuple[str, str, str]:
+def read_question_texts(
+    source: object, judgments: Judgments, queries: TextSource | None = None
+) -> Mapping[str, str]:
+    """Return the text of every query: of their own source, or of the judgments, read from `source`, if these have them.
+
+    Judgments without questions, such as those of TREC, have no texts.
+    """
+    if queries is not None:
+        return read_queries(find_texts(queries, "queries"))
+    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+        return read_queries(find_texts(source, "queries"))
+    texts = judgments.query_texts
+    if not texts:
+        problem = Problem.error("no-texts", "queries", "have no texts, expected questions to ask")
+        hint = "give the texts as `queries`, a file or a dict from ids to texts; or in a column `question` of the judgments"
+        raise BadInput(judgments.name, [problem], hint=hint)
+    return texts
+
+
+def _find_files(spec: CollectionSpec) -> tuple[str | None, str | None, str]:
     if spec.folder is None:
-        return str(spec.documents), str(spec.queries), str(spec.judgments)
+        return spec.documents, spec.queries, str(spec.judgments)
     if not Path(spec.folder).is_dir():
         msg = f"`{spec.folder}` is not a folder, expected one with corpus.jsonl, queries.jsonl and qrels"
         raise Unreadable(msg, hint="or name `documents`, `queries` and `judgments` under `collection`")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -20,50 +20,44 @@ from judged.scoring.alignment import OwnedAlignment, align_owned
 from judged.scoring.counts import to_notes
 from judged.scoring.family import Family, Measures
 from judged.studies.measures import RerankingView, RoutingView, SkipView
-from judged.studies.tables import Choices, Reranking, SkipDecisions, read_decisions
+from judged.studies.tables import Choices, DecisionsLike, Reranking, SkipDecisions, read_decisions
 from judged.wording import counted
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
-class RoutingProtocol(BaseProtocol):
-    """Choices have no conventions to set."""
+class DecisionProtocol(BaseProtocol):
+    """The protocol of decisions, which have no conventions to set; its line begins with its family."""
+
+    @property
+    def heading(self) -> str:
+        """Beginning of its line."""
+        return self.family
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingProtocol(DecisionProtocol):
+    """The protocol of choices of experts."""
 
     family: ClassVar[str] = "routing"
-
     subject: ClassVar[str] = "a routing protocol"
 
-    @property
-    def heading(self) -> str:
-        """Beginning of its line."""
-        return "routing"
-
 
 @dataclass(frozen=True, slots=True)
-class SkippingProtocol(BaseProtocol):
-    """SkipPolicy decisions have no conventions to set."""
+class SkippingProtocol(DecisionProtocol):
+    """The protocol of decisions of skip policies."""
 
     family: ClassVar[str] = "skipping"
-
     subject: ClassVar[str] = "a skipping protocol"
-
-    @property
-    def heading(self) -> str:
-        """Beginning of its line."""
-        return "skipping"
 
 
 @dataclass(frozen=True, slots=True)
-class RerankingProtocol(BaseProtocol):
-    """Values before and after reranking have no conventions to set."""
+class RerankingProtocol(DecisionProtocol):
+    """The protocol of values before and after reranking."""
 
     family: ClassVar[str] = "reranking"
-
     subject: ClassVar[str] = "a reranking protocol"
-
-    @property
-    def heading(self) -> str:
-        """Beginning of its line."""
-        return "reranking"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +167,8 @@ def align_reranking(
     return align_owned(view, values.queries, values.owners, protocol, DecisionCounts.of(view, values.notes))
 
 
-def _reader(kind: type, words: str) -> Callable[[Any, str | None], Any]:
-    def read(source: Any, name: str | None) -> Any:
+def _reader(kind: type[T], words: str) -> Callable[[DecisionsLike, str | None], T]:
+    def read(source: DecisionsLike, name: str | None) -> T:
         decisions = read_decisions(source, name=name)
         if not isinstance(decisions, kind):
             msg = f"{decisions.name} holds {type(decisions).__name__}, expected {words}"
@@ -189,8 +183,10 @@ def _parser(family: str) -> Callable[[Measures], list[Measure]]:
 
     def parse(measures: Measures) -> list[Measure]:
         named = parse_measures(measures, family=family)
-        with_companions = [name for measure in named for name in (str(measure), *measure.companions)]
-        return parse_measures(list(dict.fromkeys(with_companions)), family=family)
+        with_companions: list[Measure | str] = []
+        for measure in named:
+            with_companions += [measure, *measure.companions]
+        return parse_measures(with_companions, family=family)
 
     return parse
 

@@ -2,7 +2,7 @@
 
 definePage("study", "", async (page, subject) => {
   const [answer, ...rest] = await block(subject, "study", "blocks");
-  page.append(studyTitle(subject), h("p", { class: "lead" }, clip(answer.text, 4000)), doubts(subject) || "");
+  page.append(...headline(subject, studyTitle(subject), clip(answer.text, 4000)));
   const beside = rest.filter(part => part.kind === "figure" && ["trade-off", "stages"].includes(part.name));
   if (beside.length)
     page.append(
@@ -29,6 +29,6 @@ function studyTitle(subject) {
   const { scored, pages } = subject,
     measure = scored?.measures[0].name;
   const answer = scored && pages.leaderboard?.answers?.[measure];
-  if (!answer) return h("h1", {}, subject.title);
+  if (!answer) return subject.title;
   return answerTitle(answer, measure, plural(scored.queries, scored.unit), better(subject, measure));
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from judged.errors import JudgedError
 from judged.plugins import search_current_folder
@@ -14,7 +13,7 @@ from judged.store.hashing import hash_value
 from judged.store.machine import list_versions
 from judged.store.source import hash_module
 from judged.studies.answers import AnswerLog
-from judged.studies.collection import Collection
+from judged.studies.collections import Collection
 from judged.studies.specification import StudySpec
 from judged.studies.stages.vectors import VectorCache
 from judged.studies.system import SystemSpec
@@ -125,7 +124,7 @@ def plan_systems(spec: StudySpec, collection: Collection, folder: Path) -> list[
     return planned
 
 
-def _find_files(settings: Any) -> Iterator[tuple[str, str]]:
+def _find_files(settings: object) -> Iterator[tuple[str, str]]:
     """Yield the files and modules that settings name, with what tells their versions apart."""
     if isinstance(settings, Mapping):
         for value in settings.values():
@@ -155,10 +154,8 @@ def describe_plan(inputs: StudyInputs, cache: VectorCache) -> Iterator[str]:
     """Yield the plan in lines: the collection, then each system with what of it is finished and cached."""
     collection, spec = inputs.collection, inputs.spec
     training = f", {len(inputs.training):,} more for training" if inputs.training else ""
-    yield (
-        f"{spec.name}: {collection.name}, {len(collection.documents):,} documents, "
-        f"{len(inputs.scored):,} queries{training}"
-    )
+    documents = f"{len(collection.documents):,} documents, " if collection.documents else ""
+    yield f"{spec.name}: {collection.name}, {documents}{len(inputs.scored):,} queries{training}"
     yield f"measures: {', '.join(spec.measure_names())}; {counted(spec.repeats, 'pass')}; depth {spec.depth}"
     yield f"results: {inputs.folder}"
     for planned in inputs.plan:
@@ -177,12 +174,13 @@ def describe_stages(spec: SystemSpec) -> str:
     'bm25'
     """
     encoder, search, policy = spec.encoder_spec(), spec.search_spec(), spec.skip_spec()
+    retriever = spec.retriever_spec()
     parts = [] if policy is None else [f"skip {policy.type}"]
     if search is not None:
         store = getattr(search, "engine", search.type)
         parts += ([] if encoder is None else [encoder.type]) + [store]
-    elif spec.retriever is not None:
-        parts.append(spec.retriever.type)
+    elif retriever is not None:
+        parts.append(retriever.type)
     elif spec.fuse is not None:
         parts.append(f"{spec.fuse.method}({', '.join(spec.fuse.of)})")
     elif spec.router is not None:

@@ -76,6 +76,7 @@ class Study(Result):
     name: str
     collection: str
     documents: int
+    """Number of documents; 0 if they are not part of the collection."""
     queries: int
     """Queries that systems are scored on."""
     training: int = 0
@@ -93,6 +94,8 @@ class Study(Result):
     """The tuned weights of fusions, by system."""
     notes: tuple[Note, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
+    query_texts: Mapping[str, str] = field(default_factory=dict, metadata={"saved": False})
+    document_texts: Mapping[str, str] = field(default_factory=dict, metadata={"saved": False})
 
     def __getitem__(self, system: str) -> Evaluation:
         """Return the evaluation of one system."""
@@ -246,14 +249,15 @@ class Study(Result):
             yield from self.scored.blocks(inner)
         if self.times:
             yield self._tabulate_times()
+        if len(self.stages) > 1:
             yield self._draw_times()
         for report in self.routing:
-            yield Sentence(f"{report.subject.capitalize()}, by {self.evaluations()[0].measures[0]}:")
+            yield Sentence(f"{report.subject.capitalize()}, by {self.evaluations()[0].measures[0].label}:")
             yield from report.blocks(inner)
         for system, tuning in self.tunings.items():
             yield Sentence(f"{system}, tuned on {counted(self.training, 'training query')}:")
             yield from tuning.blocks(inner)
-        if self.scored is not None:
+        if self.scored is not None and (self.documents or len(self.systems) > 1):
             yield self._tabulate_systems()
         if display.notes and self.notes:
             yield Notes(self.notes)
@@ -305,7 +309,8 @@ class Study(Result):
     def _describe(self) -> str:
         learned = f", {self.training:,} more for training" if self.training else ""
         passes = f", {self.repeats} passes" if self.repeats > 1 else ""
-        return f"{self.collection}: {self.documents:,} documents, {counted(self.queries, 'query')}{learned}{passes}"
+        documents = f"{self.documents:,} documents, " if self.documents else ""
+        return f"{self.collection}: {documents}{counted(self.queries, 'query')}{learned}{passes}"
 
     def _tabulate_times(self) -> Table:
         """Return the mean time of every stage, and percentiles of the total."""
@@ -365,10 +370,10 @@ class Study(Result):
             return
         for measure in self.scored.measures:
             bars: list[Record] = [
-                {"group": name, "name": str(measure), "value": evaluation[measure]}
+                {"group": name, "name": measure.label, "value": evaluation[measure]}
                 for name, evaluation in self.scored.items()
             ]
-            yield draw_bars(bars, name=f"measure-{measure}", title=str(measure), value="mean")
+            yield draw_bars(bars, name=f"measure-{measure.label}", title=measure.label, value="mean")
 
 
 def _round(value: float | None) -> str | None:

@@ -174,7 +174,7 @@ class RoutingReport(Result):
             known = format_value(Estimate(value, low, high), digits=digits) + _unit(measure)
             facts.append(f"{system} {'undefined' if np.isnan(value) else known}")
         many = counted(len(self.scored.first.scores.queries), "query")
-        return f"{measure} on {many}: {', '.join(facts)}"
+        return f"{measure.label} on {many}: {', '.join(facts)}"
 
     def summary(self) -> Mapping[str, object]:
         """Return the subject, and what was counted for each system."""

@@ -9,18 +9,16 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import NoneType
-from typing import Any
 
 import msgspec
 
 from judged.errors import JudgedError, check_kind
-from judged.index.exact import pin_blas
 from judged.progress import Progress
 from judged.store.files import cache_folder
 from judged.store.lock import lock_folder
+from judged.store.machine import pin_blas
 from judged.studies.answers import Asked, Built
-from judged.studies.collection import Collection
-from judged.studies.collections import list_inputs, read_collection, split_queries
+from judged.studies.collections import Collection, list_inputs, read_collection, split_queries
 from judged.studies.learning import Learning
 from judged.studies.plan import PlannedSystem, StudyInputs, plan_systems
 from judged.studies.result import Study
@@ -38,7 +36,7 @@ SAVE_EVERY = 64
 
 
 def open_study(
-    source: str | os.PathLike[str] | Mapping[str, Any] | StudySpec,
+    source: str | os.PathLike[str] | Mapping[str, object] | StudySpec,
     folder: str | os.PathLike[str],
     *,
     collection: Collection | None = None,
@@ -54,7 +52,7 @@ def open_study(
 
 
 def run_study(
-    study: str | os.PathLike[str] | Mapping[str, Any] | StudySpec | StudyInputs,
+    study: str | os.PathLike[str] | Mapping[str, object] | StudySpec | StudyInputs,
     *,
     output: str | Path | None = None,
     cache: str | Path | None = None,

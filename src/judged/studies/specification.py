@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -22,7 +22,10 @@ SCHEMA_ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 
 
 class CollectionSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Location of the collection: a folder in BEIR's layout, or three files in any format that judged reads."""
+    """Location of the collection: a folder in BEIR's layout, or files in any format that judged reads.
+
+    Systems that exist already need no documents, and judgments that have the questions need no queries.
+    """
 
     folder: str | None = None
     """A BEIR folder: `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`."""
@@ -96,7 +99,7 @@ class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 def read_study(
-    source: str | os.PathLike[str] | Mapping[str, Any], *, folder: Path | None = None
+    source: str | os.PathLike[str] | Mapping[str, object], *, folder: Path | None = None
 ) -> StudySpec:
     """Return the study of a YAML file, or of a dict; everything is checked that can be without loading a model.
 
@@ -186,10 +189,25 @@ def _find_bad_numbers(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
         yield "level", BadProtocol(f"is {spec.level:g}, expected a number between 0 and 1")
     collection = spec.collection
     if isinstance(collection, CollectionSpec):
-        files = (collection.documents, collection.queries, collection.judgments)
-        if (collection.folder is None) == (None in files):
-            hint = "`documents`, `queries` and `judgments`, or `folder` alone"
-            yield "collection", BadProtocol("names neither a folder nor all three files", hint=hint)
+        yield from _find_collection_faults(collection, spec.systems)
+
+
+def _find_collection_faults(
+    collection: CollectionSpec, systems: Sequence[SystemSpec]
+) -> Iterator[tuple[str, JudgedError]]:
+    named = (collection.documents, collection.queries, collection.judgments)
+    if collection.folder is not None and any(file is not None for file in named):
+        yield "collection", BadProtocol("names both a folder and files", hint="`folder` alone, or the files")
+    elif collection.folder is None and collection.judgments is None:
+        hint = "`judgments`, with `queries` and `documents` where they are needed, or `folder` alone"
+        yield "collection", BadProtocol("names neither a folder nor judgments", hint=hint)
+    elif collection.folder is None and collection.documents is None:
+        for number, system in enumerate(systems):
+            setting = system.need_documents()
+            if setting is not None:
+                hint = "name `documents` under `collection`; only a `retriever` needs none"
+                fault = BadProtocol("needs the texts of documents, and the collection has none", hint=hint)
+                yield f"systems[{number}].{setting}", fault
 
 
 def _resolve(collection: str | CollectionSpec, base: Path) -> CollectionSpec | str:
@@ -206,7 +224,7 @@ def _resolve(collection: str | CollectionSpec, base: Path) -> CollectionSpec | s
     return msgspec.structs.replace(collection, **files)
 
 
-def _resolve_models(content: Any, base: Path) -> Any:
+def _resolve_models(content: object, base: Path) -> object:
     """Return the content with every `model` that is a folder next to the study named by its path."""
     if isinstance(content, list):
         return [_resolve_models(item, base) for item in content]
@@ -220,6 +238,6 @@ def _resolve_models(content: Any, base: Path) -> Any:
     }
 
 
-def make_schema() -> dict[str, Any]:
+def make_schema() -> dict[str, object]:
     """Return the JSON schema of studies, for the completion of editors."""
     return {"$schema": SCHEMA_ADDRESS, "title": "A study of judged", **msgspec.json.schema(StudySpec)}

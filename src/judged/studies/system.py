@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -33,7 +33,9 @@ from judged.studies.stages.encoders import ENCODERS, Encoders
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.rerankers import RERANKERS, Rerankers
 from judged.studies.stages.rerankers.reranker import RerankSpec
-from judged.studies.stages.retrievers import Retrievers
+from judged.studies.stages.retrievers import RETRIEVERS, Retrievers
+from judged.studies.stages.retrievers.objects import PythonObject
+from judged.studies.stages.retrievers.retriever import RetrieveSpec
 from judged.studies.stages.routers import Router, Routers
 from judged.studies.stages.searchers import SEARCHERS, Searchers
 from judged.studies.stages.searchers.index import VectorIndex
@@ -101,7 +103,8 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     name: str
     encoder: str | Encoders | None = None
     search: str | Searchers | None = None
-    retriever: Retrievers | None = None
+    retriever: str | Retrievers | None = None
+    """An existing system; `module:function`, or another object, may stand for `{type: object, object: …}`."""
     fuse: FuseSpec | None = None
     router: Routers | None = None
     base: str | None = None
@@ -128,8 +131,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def encoder_spec(self) -> EncoderSpec | None:
         """Return the declaration of its encoder."""
-        spec: EncoderSpec | None = _expand(self.encoder, ENCODERS, "encoder")
-        return spec
+        return None if self.encoder is None else _expand(self.encoder, ENCODERS, "encoder")
 
     def search_spec(self) -> SearchSpec | None:
         """Return the declaration of its searcher; the name of an engine is that of a vector index."""
@@ -137,25 +139,30 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             return VectorIndex(engine=self.search)
         if isinstance(self.search, str) and self.search not in SEARCHERS:
             raise UnknownName("searcher", self.search, [*SEARCHERS, *ENGINES])
-        spec: SearchSpec | None = _expand(self.search, SEARCHERS, "searcher")
-        return spec
+        return None if self.search is None else _expand(self.search, SEARCHERS, "searcher")
+
+    def retriever_spec(self) -> RetrieveSpec | None:
+        """Return the declaration of the existing system that it asks; a text alone is the place of a Python object."""
+        if isinstance(self.retriever, str) and self.retriever in RETRIEVERS:
+            msg = f"`{self.retriever}` needs settings"
+            raise BadProtocol(msg, hint=f"write `{{type: {self.retriever}, …}}`")
+        return PythonObject(object=self.retriever) if isinstance(self.retriever, str) else self.retriever
 
     def skip_spec(self) -> SkipSpec | None:
         """Return the declaration of its skip policy."""
-        spec: SkipSpec | None = _expand(self.skip, SKIP_POLICIES, "skip policy")
-        return spec
+        return None if self.skip is None else _expand(self.skip, SKIP_POLICIES, "skip policy")
 
     def rerank_specs(self) -> tuple[RerankSpec, ...]:
         """Return the declarations of its rerankers, in order."""
         some = self.rerank if isinstance(self.rerank, tuple) else (self.rerank,)
         return tuple(_expand(reranker, RERANKERS, "reranker") for reranker in some if reranker is not None)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return every setting that results depend on, defaults included, without the name."""
         stages: dict[str, StageSpec | None] = {
             "encoder": self.encoder_spec(),
             "search": self.search_spec(),
-            "retriever": self.retriever,
+            "retriever": self.retriever_spec(),
             "router": self.router,
             "skip": self.skip_spec(),
         }
@@ -166,6 +173,11 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             "base": self.base,
             "depth": self.depth,
         }
+
+    def need_documents(self) -> str | None:
+        """Return the first setting that needs the texts of documents; None if ids and scores are enough."""
+        needs = {"search": self.search, "encoder": self.encoder, "rerank": self.rerank}
+        return next((name for name, setting in needs.items() if setting is not None), None)
 
     def check(self) -> None:
         """Raise an error for settings that contradict each other; nothing is loaded or built."""
@@ -179,6 +191,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             msg = f"it has {got} of the ways to find documents, expected one"
             raise BadProtocol(msg, hint=hint)
         self.encoder_spec()
+        self.retriever_spec()
         stages: list[tuple[str, StageSpec | None]] = [
             ("search", self.search_spec()),
             ("router", self.router),
@@ -213,7 +226,7 @@ def _own_encoder(stage: StageSpec) -> EncoderSpec | None:
     return encoder
 
 
-def _expand(stage: str | S | Any | None, known: Mapping[str, type[S]], kind: str) -> Any:
+def _expand(stage: str | S, known: Mapping[str, type[S]], kind: str) -> S:
     """Return the stage of a type's name, with its defaults."""
     if not isinstance(stage, str):
         return stage
@@ -227,7 +240,7 @@ def _expand(stage: str | S | Any | None, known: Mapping[str, type[S]], kind: str
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SystemReply:
     """A system's results for a query, and its decisions on the way."""
 
     ranked: Ranked
@@ -271,17 +284,19 @@ class System:
     seconds: float = 0.0
     """Build time, parts included, without the encoding of documents."""
 
-    def answer(self, query: Query, *, skipping: bool = True) -> Answer:
+    def answer(self, query: Query, *, skipping: bool = True) -> SystemReply:
         """Return what the system finds for a query, timing every stage; without `skipping`, the skip policy is passed over."""
         if skipping and self.skip is not None:
             stage, policy = self.skip
             if not self.time(stage, query, lambda: policy.decide(query)):
-                return Answer(Ranked(), retrieved=False)
+                return SystemReply(Ranked(), retrieved=False)
         before, experts = self.find(query)
         ranked = before
         for stage, reranker in self.rerankers:
             ranked = self.time(stage, query, partial(reranker.rerank, query, ranked))
-        return Answer(ranked.cut(self.depth), before.cut(self.depth) if self.rerankers else None, experts)
+        return SystemReply(
+            ranked.cut(self.depth), before.cut(self.depth) if self.rerankers else None, experts
+        )
 
     def notes(self) -> list[str]:
         """Return what its stages say to readers of the results; systems that it consists of speak for themselves."""
@@ -375,7 +390,7 @@ class Systems:
             return _make_routing(system, spec.router.stage, router, {part.name: part for part in parts})
         if spec.base is not None:
             return lambda query: (parts[0].answer(query).ranked, ())
-        stage = spec.search_spec() or spec.retriever
+        stage = spec.search_spec() or spec.retriever_spec()
         assert stage is not None  # noqa: S101 - `check` says so
         with _naming(spec.name, stage.stage):
             system.source = searcher = self._share_searcher(stage, space)
@@ -385,7 +400,7 @@ class Systems:
         # scores are made strictly decreasing: readers of the run break ties by id, and would score another order
         return lambda query: (system.time(name, query, lambda: searcher.search(query, deep).in_order()), ())
 
-    def _share_searcher(self, stage: SearchSpec | Retrievers, space: VectorSpace | None) -> Searcher:
+    def _share_searcher(self, stage: SearchSpec | RetrieveSpec, space: VectorSpace | None) -> Searcher:
         """Return the searcher of a declaration over some vectors, built once for all systems that have it."""
         # by the identity of the vectors: the same declaration over others is another index
         key = f"{msgspec.json.encode(stage).decode()} {id(space)}"

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeAlias
+from functools import partial
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from judged.arrays import Flags, Floats
 from judged.errors import Unusable
 from judged.io.table import Table, read_table
-from judged.problem import Locate, Problem, Problems, locate_row
+from judged.problem import Problem, Problems
 from judged.tables.columns import Column, as_ids, as_values, check_lengths, to_numpy
 from judged.tables.inputs import Frame
 from judged.tables.schema import QUERY_COLUMNS, Field, Schema
+
+
+class Keys(NamedTuple):
+    """The query and the system of each row, with the name of the table and the problems found so far."""
+
+    queries: tuple[str, ...]
+    owners: tuple[str, ...]
+    name: str
+    problems: Problems
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +77,27 @@ class Choices(_Rows):
         quality: Mapping[str, Column] | None = None,
         system: Column = None,
         name: str = "router",
-        locate: Locate | None = None,
-        problems: Problems | None = None,
     ) -> Choices:
         """Return choices of columns; the optimal expert is given, or is the one of the highest quality.
 
         >>> Choices.from_columns(["q1", "q2"], ["dense", "bm25"], optimal=["dense", "dense"])
         Choices(router: 2 of router)
         """
-        found = Problems(name, locate or locate_row) if problems is None else problems
-        queries, owners = _read_rows(query, system, name, found)
+        keys = _read_keys(query, system, name, Problems(name))
+        return cls.from_keys(keys, chosen, optimal=optimal, ranked=ranked, quality=quality)
+
+    @classmethod
+    def from_keys(
+        cls,
+        keys: Keys,
+        chosen: Column,
+        *,
+        optimal: Column = None,
+        ranked: Sequence[Sequence[str]] | None = None,
+        quality: Mapping[str, Column] | None = None,
+    ) -> Choices:
+        """Return choices whose queries and systems were read before."""
+        found = keys.problems
         picks = tuple(as_ids(chosen, name="chosen", problems=found)[0].to_pylist())
         known = {} if quality is None else quality
         values = {
@@ -89,10 +110,11 @@ class Choices(_Rows):
         orders = tuple(() if not order else tuple(order) for order in ranked or [()] * len(picks))
         _check_choices(picks, best, values, found)
         check_lengths(
-            {"query": queries, "chosen": picks, "optimal": best, "ranked": orders, **values}, found.subject
+            {"query": keys.queries, "chosen": picks, "optimal": best, "ranked": orders, **values},
+            found.subject,
         )
         found.raise_if_any(error=Unusable)
-        return cls(queries, owners, name, (), picks, best, orders, values)
+        return cls(keys.queries, keys.owners, keys.name, (), picks, best, orders, values)
 
     @property
     def experts(self) -> tuple[str, ...]:
@@ -163,18 +185,35 @@ class SkipDecisions(_Rows):
         quality_skipped: Column = None,
         system: Column = None,
         name: str = "policy",
-        locate: Locate | None = None,
-        problems: Problems | None = None,
     ) -> SkipDecisions:
         """Return decisions of columns; without `needed`, retrieval is needed where it raises the quality.
 
         >>> SkipDecisions.from_columns(["q1", "q2"], [True, False], needed=[True, False])
         SkipDecisions(policy: 2 of policy)
         """
-        found = Problems(name, locate or locate_row) if problems is None else problems
-        queries, owners = _read_rows(query, system, name, found)
+        keys = _read_keys(query, system, name, Problems(name))
+        return cls.from_keys(
+            keys,
+            retrieved,
+            needed=needed,
+            quality_retrieved=quality_retrieved,
+            quality_skipped=quality_skipped,
+        )
+
+    @classmethod
+    def from_keys(
+        cls,
+        keys: Keys,
+        retrieved: Sequence[object],
+        *,
+        needed: Sequence[object] | None = None,
+        quality_retrieved: Column = None,
+        quality_skipped: Column = None,
+    ) -> SkipDecisions:
+        """Return decisions whose queries and systems were read before."""
+        found = keys.problems
         did = _read_flags(retrieved, "retrieved", found)
-        nothing = [None] * len(queries)
+        nothing = [None] * len(keys.queries)
         qualities = [
             to_numpy(as_values(nothing if column is None else column, name=field_name, problems=found))
             for field_name, column in (
@@ -189,9 +228,9 @@ class SkipDecisions(_Rows):
             had = qualities[0] > qualities[1]
         else:
             had = _read_flags(needed, "needed", found)
-        check_lengths({"query": queries, "retrieved": did, "needed": had}, found.subject)
+        check_lengths({"query": keys.queries, "retrieved": did, "needed": had}, found.subject)
         found.raise_if_any(error=Unusable)
-        return cls(queries, owners, name, (), did, had, *qualities)
+        return cls(keys.queries, keys.owners, keys.name, (), did, had, *qualities)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,33 +251,32 @@ class Reranking(_Rows):
         *,
         system: Column = None,
         name: str = "reranker",
-        locate: Locate | None = None,
-        problems: Problems | None = None,
     ) -> Reranking:
         """Return values of columns; every query has both.
 
         >>> Reranking.from_columns(["q1", "q2"], [0.5, 0.25], [0.75, 0.25])
         Reranking(reranker: 2 of reranker)
         """
-        found = Problems(name, locate or locate_row) if problems is None else problems
-        queries, owners = _read_rows(query, system, name, found)
-        values = []
+        return cls.from_keys(_read_keys(query, system, name, Problems(name)), before, after)
+
+    @classmethod
+    def from_keys(cls, keys: Keys, before: Column, after: Column) -> Reranking:
+        """Return values whose queries and systems were read before."""
+        found, values = keys.problems, []
         for field_name, column in (("before", before), ("after", after)):
             read = to_numpy(as_values(column, name=field_name, problems=found))
             for row in np.flatnonzero(np.isnan(read)).tolist():
                 found.add("missing-value", row, f"{field_name} is missing, expected a number")
             values.append(read)
-        check_lengths({"query": queries, "before": values[0], "after": values[1]}, found.subject)
+        check_lengths({"query": keys.queries, "before": values[0], "after": values[1]}, found.subject)
         found.raise_if_any(error=Unusable)
-        return cls(queries, owners, name, (), *values)
+        return cls(keys.queries, keys.owners, keys.name, (), *values)
 
 
 Decisions: TypeAlias = Choices | SkipDecisions | Reranking
 
 
-def _read_rows(
-    query: Column, system: Column, name: str, problems: Problems
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _read_keys(query: Column, system: Column, name: str, problems: Problems) -> Keys:
     """Return the query and the system of each row; a query that a system has twice is a problem."""
     queries = tuple(as_ids(query, name="query", problems=problems)[0].to_pylist())
     if not queries:
@@ -252,7 +290,7 @@ def _read_rows(
         if first != row:
             message = f"query `{key[1]}` of {key[0]} has a row already, first at {problems.place(first)}"
             problems.add("repeated-query", row, message)
-    return queries, owners
+    return Keys(queries, owners, name, problems)
 
 
 def _check_choices(
@@ -319,19 +357,19 @@ def read_decisions(source: DecisionsLike, *, name: str | None = None) -> Decisio
     if isinstance(source, Choices | SkipDecisions | Reranking):
         return source if name is None else replace(source, name=name)
     table = read_table(source, DECISIONS, name=name)
-    own = {field: table.columns[field] for field in ("query", "system") if field in table.columns}
-    shared: dict[str, Any] = {**own, "name": table.name, "problems": table.problems}
+    query, system = table.columns["query"], table.columns.get("system")
+    read_keys = partial(_read_keys, query, system, table.name, table.problems)
     columns = {column.strip().lower(): values for column, values in table.others.items()}
     if "chosen" in table.columns:
-        return Choices.from_columns(
-            chosen=table.columns["chosen"],
+        return Choices.from_keys(
+            read_keys(),
+            table.columns["chosen"],
             optimal=table.columns.get("optimal"),
             ranked=_read_ranked(table, columns),
             quality=_read_prefixed(table, "quality"),
-            **shared,
         )
     if "before" in table.columns and "after" in table.columns:
-        return Reranking.from_columns(before=table.columns["before"], after=table.columns["after"], **shared)
+        return Reranking.from_keys(read_keys(), table.columns["before"], table.columns["after"])
     retrieved = _find_flags(columns, ("retrieved", "retrieve", "decision"), ("skipped", "skip"))
     if retrieved is None:
         message = "neither `chosen`, nor `retrieved`, nor `before` and `after` among them"
@@ -341,12 +379,12 @@ def read_decisions(source: DecisionsLike, *, name: str | None = None) -> Decisio
     needed = _find_flags(
         columns, ("needed", "should_retrieve", "needs_retrieval", "retrieval_needed"), ("unneeded",)
     )
-    return SkipDecisions.from_columns(
-        retrieved=retrieved,
+    return SkipDecisions.from_keys(
+        read_keys(),
+        retrieved,
         needed=needed,
         quality_retrieved=table.columns.get("quality_retrieved"),
         quality_skipped=table.columns.get("quality_skipped"),
-        **shared,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from judged._optional import need
 from judged.studies.result import Study
@@ -13,7 +13,7 @@ from judged.studies.result import Study
 _BAD = re.compile(r"[^\w\-. /:]")
 
 
-def need_tracker(tracker: str) -> Any:
+def need_tracker(tracker: str) -> ModuleType:
     """Return the library of a tracker; raise `MissingExtra` if it is not installed."""
     return need(tracker, extra=tracker, needed_by=f"`--log {tracker}`")
 

@@ -6,7 +6,7 @@ run; `to_arrow` and `to_numpy` here share memory and import nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -188,6 +188,18 @@ def as_whole_numbers(
         expected = f"expected a whole number from {within[0]} to {within[-1]}"
         problems.add(f"{name}-out-of-range", row, f"{name} is {got}, {expected}")
     return to_arrow(numbers)
+
+
+def holds_lists(column: Column) -> bool:
+    """Return whether the values of a column are lists or objects, as far as its type or its first value shows it."""
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        return bool(pa.types.is_nested(column.type))
+    return is_list(next((value for value in column if value is not None), None))
+
+
+def is_list(value: object) -> bool:
+    """Return whether a value holds several."""
+    return isinstance(value, (list, tuple, AbstractSet, np.ndarray, Mapping))
 
 
 def check_lengths(columns: dict[str, pa.Array], subject: str) -> None:

@@ -79,6 +79,7 @@ RunLike: TypeAlias = (
     | Frame
     | Mapping[str, Mapping[str, float]]
     | Mapping[str, Sequence[str]]
+    | Mapping[str, object]  # search results by query: answers of systems have no common type
     | Matrix
     | tuple[Matrix, NDArray[np.floating[Any]]]
     | Dataset

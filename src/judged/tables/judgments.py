@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from itertools import accumulate, chain
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,11 +27,30 @@ from judged.tables.columns import (
     take,
     to_arrow,
     to_numpy,
+    to_strings,
 )
-from judged.tables.nested import flatten_lists, flatten_mapping, flatten_matrix, need_mapping
+from judged.tables.nested import (
+    are_plain_ids,
+    flatten_lists,
+    flatten_mapping,
+    flatten_matrix,
+    is_plain_dict,
+    need_mapping,
+)
 
 NUMERAL = re.compile("[0-9]{1,18}")
 NUMBERED = "integer ids were taken as their decimal text"
+
+
+class Lists(NamedTuple):
+    """The judgments of a dict of dicts, copied and checked; an Arrow table of a few rows costs more than scoring them."""
+
+    queries: list[str]
+    """In the order of their bytes; each has a document."""
+    documents: list[str]
+    offset: Ints
+    """Query `q` owns the documents `offset[q]` to `offset[q + 1]`."""
+    grades: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +63,19 @@ class Judgments:
     `judged.read_judgments`.
     """
 
-    table: pa.Table
-    """Columns `query`, `document`, `grade` and, where given, `target`."""
+    source: pa.Table | Lists
+    """The rows in the form in which they were read."""
     name: str = "judgments"
     notes: tuple[str, ...] = ()
     """Notes on how they were read."""
     intents: pa.Table | None = None
     """If given, the columns `row` (of `table`), `intent`, `grade` and maybe `weight`, by row and intent."""
+    query_texts: Mapping[str, str] = field(default_factory=dict)
+    """Texts of queries by id, where the judgments came with them."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Texts of documents by id, where the judgments came with them."""
+    by_text: bool = False
+    """Whether documents have no ids: each is identified by its normalised text."""
 
     @classmethod
     def from_columns(
@@ -114,7 +140,13 @@ class Judgments:
         grades = columns["grade"].to_numpy()
         columns["grade"] = np.where(grades > 0, 1.0, grades)
         notes = (*self.notes, "every positive grade counts as 1 (`graded_relevance: false`)")
-        return Judgments.from_columns(**columns, name=self.name, notes=notes)
+        return self.with_texts_of(Judgments.from_columns(**columns, name=self.name, notes=notes))
+
+    def with_texts_of(self, made: Judgments) -> Judgments:
+        """Return judgments made of these with their texts."""
+        if not (self.query_texts or self.texts or self.by_text):
+            return made
+        return replace(made, query_texts=self.query_texts, texts=self.texts, by_text=self.by_text)
 
     @classmethod
     def from_mapping(
@@ -126,19 +158,18 @@ class Judgments:
         [1.0, 0.0]
         """
         ordered = _sort_queries(need_mapping(mapping, name))
+        lists = _list_plain(ordered)
+        if lists is not None:
+            return cls(lists, name=name)
         flat = flatten_mapping(ordered, subject=name, number="grade")
         if flat.number and isinstance(flat.number[0], Mapping):
             intent = flat.unnest(subject=name)
             return cls.from_columns(
                 flat.query, flat.document, flat.number, intent=intent, name=name, locate=flat.locate
             )
-        query = _repeat_queries(ordered) if ordered is not mapping else flat.query
-        judgments = cls.from_columns(
-            query, flat.document, flat.number, name=name, locate=flat.locate, distinct=True
+        return cls.from_columns(
+            flat.query, flat.document, flat.number, name=name, locate=flat.locate, distinct=True
         )
-        if NUMBERED not in judgments.notes:  # rows and names are in the same order
-            judgments.__dict__["documents"] = flat.document  # fills the cached property
-        return judgments
 
     @classmethod
     def from_lists(cls, lists: Mapping[object, object], *, name: str = "judgments") -> Judgments:
@@ -167,20 +198,37 @@ class Judgments:
         )
 
     def __len__(self) -> int:
-        return int(self.table.num_rows)
+        source = self.source
+        return len(source.documents) if isinstance(source, Lists) else int(source.num_rows)
 
     def __repr__(self) -> str:
-        return f"Judgments({self.name}: {len(self):,} of {len(self.queries):,} queries)"
+        return f"Judgments({self.name}: {len(self):,} of {len(self.offset) - 1:,} queries)"
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """Columns `query`, `document`, `grade` and, where given, `target`."""
+        source = self.source
+        if not isinstance(source, Lists):
+            return source
+        return pa.table(
+            {
+                "query": take(
+                    self.queries, np.repeat(np.arange(len(source.queries)), np.diff(source.offset))
+                ),
+                "document": to_strings(source.documents),
+                "grade": to_arrow(source.grades),
+            }
+        )
 
     @cached_property
     def offset(self) -> Ints:
         """Query `q` owns rows `offset[q]` to `offset[q + 1]`."""
-        return self._groups[0]
+        return self.source.offset if isinstance(self.source, Lists) else self._groups[0]
 
     @cached_property
     def queries(self) -> pa.Array:
         """The id of every query, in the order of their bytes."""
-        return self._groups[1]
+        return to_strings(self.source.queries) if isinstance(self.source, Lists) else self._groups[1]
 
     @cached_property
     def _groups(self) -> tuple[Ints, pa.Array]:
@@ -191,15 +239,30 @@ class Judgments:
         return np.append(first, len(column)).astype(np.int64), take(column, first)
 
     @cached_property
-    def documents(self) -> list[str]:
-        """The document of every row, as Python strings."""
-        names: list[str] = self.column("document").to_pylist()
+    def query_names(self) -> list[str]:
+        """The id of every query, as Python strings."""
+        names: list[str] = self.source.queries if isinstance(self.source, Lists) else self.queries.to_pylist()
         return names
 
-    @property
+    @cached_property
+    def documents(self) -> list[str]:
+        """The document of every row, as Python strings."""
+        source = self.source
+        names: list[str] = (
+            source.documents if isinstance(source, Lists) else self.column("document").to_pylist()
+        )
+        return names
+
+    @cached_property
     def grades(self) -> Floats:
         """The grade of every row."""
-        return to_numpy(self.column("grade"))
+        source = self.source
+        return source.grades if isinstance(source, Lists) else to_numpy(self.column("grade"))
+
+    @property
+    def targets(self) -> pa.Array | None:
+        """The target of every row; None if none is given."""
+        return self.column("target") if "target" in self.table.column_names else None
 
     def column(self, name: str) -> pa.Array:
         """Return one column as one contiguous array."""
@@ -208,7 +271,9 @@ class Judgments:
     @property
     def by_intent(self) -> bool:
         """Whether documents were judged for intents of their query, or for targets, which count as intents."""
-        return self.intents is not None or "target" in self.table.column_names
+        if isinstance(self.source, Lists):
+            return False
+        return self.intents is not None or "target" in self.source.column_names
 
     def select(self, queries: Collection[str]) -> Judgments:
         """Return the judgments of some queries.
@@ -224,7 +289,9 @@ class Judgments:
             name.removeprefix("intent_") if name == "intent_weight" else name: one_array(kept[name])
             for name in kept.column_names
         }
-        return Judgments.from_columns(**columns, name=self.name, notes=self.notes, distinct=True)
+        return self.with_texts_of(
+            Judgments.from_columns(**columns, name=self.name, notes=self.notes, distinct=True)
+        )
 
     def to_arrow(self) -> pa.Table:
         """Return the judgments as one Arrow table; with intents, a row for each query, intent and document."""
@@ -324,11 +391,25 @@ def _sort_queries(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
         return mapping
 
 
-def _repeat_queries(mapping: Mapping[str, Mapping[object, object]]) -> pa.Array:
-    """Return the query of every row of a dict of dicts, each converted to Arrow once."""
-    times = [len(inner) for inner in mapping.values()]
-    heads = pa.array(list(mapping), pa.large_string())
-    return take(heads, np.repeat(np.arange(len(times)), times))
+def _list_plain(mapping: Mapping[Any, Any]) -> Lists | None:
+    """Return a dict of dicts of text and finite numbers as lists; None for any other, which columns read or refuse."""
+    dicts = list(mapping.values())
+    if not (all(map(is_plain_dict, dicts)) and are_plain_ids(mapping)):
+        return None
+    documents: list[Any] = list(chain.from_iterable(dicts))
+    numbers = list(chain.from_iterable(inner.values() for inner in dicts))
+    if not (documents and are_plain_ids(documents) and set(map(type, numbers)) <= {float, int, bool}):
+        return None
+    try:
+        grades = np.array(numbers, dtype=np.float64)
+    except OverflowError:  # an integer beyond any float
+        return None
+    if not np.isfinite(grades).all() or len(grades) != len(documents):
+        return None
+    grades.flags.writeable = False
+    filled = [(query, len(inner)) for query, inner in mapping.items() if inner]
+    offset = np.array([0, *accumulate(count for _, count in filled)], dtype=np.int64)
+    return Lists([query for query, _ in filled], documents, offset, grades)
 
 
 def _find_changes(column: pa.Array) -> Ints:

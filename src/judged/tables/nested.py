@@ -5,10 +5,11 @@ A list is an order: `keep_order` is the rule that turns it into scores, for ever
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import chain, repeat
-from typing import Any
+from itertools import chain, filterfalse, repeat
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -188,6 +189,22 @@ def _keep_row_order(scores: NDArray[np.float64], row: NDArray[np.int64]) -> tupl
 def has_text_queries(mapping: Mapping[object, object]) -> bool:
     """Return whether all queries are text and hold dicts; documents and numbers are checked when aligned."""
     return _all(mapping, str) and _all(mapping.values(), Mapping)
+
+
+def is_plain_dict(value: object) -> bool:
+    """Return whether this is a dict whose order and values are those of its own table, as no subclass promises."""
+    return type(value) in {dict, defaultdict}
+
+
+def are_plain_ids(ids: Collection[object]) -> bool:
+    """Return whether all ids are text that UTF-8 can hold; others are converted, or refused with their place."""
+    if not set(map(type, ids)) <= {str}:
+        return False
+    try:
+        "".join(filterfalse(str.isascii, cast("Collection[str]", ids))).encode()
+    except UnicodeEncodeError:  # a lone surrogate
+        return False
+    return True
 
 
 def need_mapping(mapping: object, subject: str) -> Mapping[object, object]:

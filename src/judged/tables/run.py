@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -96,6 +96,10 @@ class Run:
     name: str = "run"
     notes: tuple[str, ...] = ()
     """Notes on how it was read."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Texts of documents by id, where the run came with them."""
+    by_text: bool = False
+    """Whether documents have no ids: each is identified by its normalised text."""
 
     @classmethod
     def from_columns(
@@ -134,7 +138,7 @@ class Run:
         """
         if has_text_queries(need_mapping(mapping, name)):
             return cls(Mappings(mapping), name=name)
-        return cls._from_flat(flatten_mapping(mapping, subject=name, number="score"), name)
+        return cls.from_flat(flatten_mapping(mapping, subject=name, number="score"), name)
 
     @classmethod
     def from_lists(cls, lists: Mapping[object, object], *, name: str = "run") -> Run:
@@ -143,7 +147,7 @@ class Run:
         >>> Run.from_lists({"q1": ["d2", "d1"]}).to_arrow()["score"].to_pylist()
         [-1.0, -2.0]
         """
-        return cls._from_flat(flatten_lists(need_mapping(lists, name), subject=name, ordered=True), name)
+        return cls.from_flat(flatten_lists(need_mapping(lists, name), subject=name, ordered=True), name)
 
     @classmethod
     def from_matrix(cls, ids: object, scores: object = None, *, name: str = "run") -> Run:
@@ -154,10 +158,11 @@ class Run:
         >>> Run.from_matrix(np.array([[7, 3], [5, -1]])).to_arrow()["document"].to_pylist()
         ['7', '3', '5']
         """
-        return cls._from_flat(flatten_matrix(ids, scores, subject=name), name)
+        return cls.from_flat(flatten_matrix(ids, scores, subject=name), name)
 
     @classmethod
-    def _from_flat(cls, flat: Flat, name: str) -> Run:
+    def from_flat(cls, flat: Flat, name: str) -> Run:
+        """Return a run of the rows of a nested object."""
         made = cls.from_columns(
             flat.query, flat.document, flat.number, name=name, notes=flat.notes, locate=flat.locate
         )
@@ -177,10 +182,10 @@ class Run:
             return self
         if isinstance(source, Mappings):
             flat = flatten_mapping(source.mapping, subject=self.name, number="score")
-            made = self._from_flat(flat, self.name)
+            made = self.from_flat(flat, self.name)
         else:
             made = self.from_columns(*source.parse().columns, name=self.name)
-        return replace(made, notes=(*self.notes, *made.notes))
+        return replace(made, notes=(*self.notes, *made.notes), texts=self.texts, by_text=self.by_text)
 
     def to_arrow(self) -> pa.Table:
         """Return the run as a table of columns `query`, `document`, `score`."""

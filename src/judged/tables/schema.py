@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from judged.errors import BadInput, Unusable
+from judged.errors import BadInput, UnknownName, Unusable
 from judged.problem import Problem
 from judged.registry import Registry
+from judged.subject import NOTHING
 
 FieldKind: TypeAlias = Literal["id", "number", "value", "grade", "text"]
 """An id is text or a whole number; a value is a finite number or missing; a grade is a whole number from 0 to 4."""
@@ -18,8 +19,7 @@ GRADES = range(5)
 """The gains that a result may have: 0 (unrelated) to 4 (dedicated and complete)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One column of a table."""
 
     name: str
@@ -34,8 +34,28 @@ class Field:
     """The field without which this one is ignored."""
     unless: tuple[str, ...] = ()
     """Fields whose presence makes this one ignored."""
-    divisors: Mapping[str, float] = field(default_factory=dict)
+    divisors: Mapping[str, float] = NOTHING
     """Divisor of the values, for aliases that name another unit."""
+    codes: Mapping[str, Mapping[str, float]] = NOTHING
+    """Numbers that the words of a column stand for, for aliases that hold words."""
+    lists: tuple[str, ...] = ()
+    """Further names, of columns that hold all values of a query: a list in each row."""
+    either: tuple[str, ...] = ()
+    """Of the names those whose values may be ids or texts."""
+    bare: tuple[str, ...] = ()
+    """Names that many tables use for their own rows: taken if no other name is there."""
+    instead: str | None = None
+    """The field that can take the place of this one if it is missing."""
+    default: float | None = None
+    """The value in every row if the column is missing."""
+    within: Mapping[str, tuple[str, ...]] = NOTHING
+    """For aliases that mean this field in one layout only, the columns of that layout, of which one must be there."""
+    rival: bool = False
+    """Whether a second column under another alias is refused."""
+    spare: bool = False
+    """Whether only columns are taken that no field before this one uses."""
+    column: str | None = None
+    """The column that the user names, in place of all aliases; empty: none."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -44,11 +64,22 @@ class Field:
 
     def find(self, columns: Mapping[str, str]) -> list[str]:
         """Return the columns that may be this field, the likeliest first; `columns` maps lower case to names."""
-        return [columns[name] for name in self.names if name in columns]
+        if self.column is not None:
+            return [self.column] if self.column in columns.values() else []
+        found = [columns[name] for name in (*self.names, *self.lists) if name in columns]
+        if self.within:
+            found = [name for name in found if self._is_within(name.strip().lower(), columns)]
+        return found
+
+    def is_list(self, column: str) -> bool:
+        """Return whether the name of a column says that each row holds a list."""
+        return self.column is None and column.strip().lower() in self.lists
+
+    def _is_within(self, name: str, columns: Mapping[str, str]) -> bool:
+        return name not in self.within or any(other in columns for other in self.within[name])
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """Mapping from the columns of a source to fields."""
 
     columns: Mapping[str, tuple[str, ...]]
@@ -56,6 +87,8 @@ class Match:
     others: tuple[str, ...] = ()
     """Columns that are not a field."""
     notes: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
+    """Columns that are not a field and might be one that has a default: to be looked at."""
 
     def first(self) -> dict[str, str]:
         """Return the one column of each field."""
@@ -89,11 +122,30 @@ class Schema:
     def __getitem__(self, name: str) -> Field:
         return next(field for field in self.fields if field.name == name)
 
+    @property
+    def number(self) -> Field | None:
+        """The grade of judgments, the score of a run."""
+        return next((field for field in self.fields if field.kind == "number"), None)
+
+    def is_plain(self, match: Match) -> bool:
+        """Return whether the columns of a match need only be taken: none lists documents, none is missing."""
+        if not self.has("question") or self.number is None:
+            return True
+        names = match.columns
+        known = "query" in names and "document" in names and self.number.name in names
+        return known and not any(
+            self[name].is_list(columns[0]) or columns[0].strip().lower() in self[name].either
+            for name, columns in names.items()
+        )
+
+    def has(self, name: str) -> bool:
+        """Return whether the table has a field of that name."""
+        return any(field.name == name for field in self.fields)
+
     def match(self, columns: Sequence[str], *, subject: str) -> Match:
         """Return which column is which field; raise `BadInput` if a required one is missing."""
-        by_name = _by_lower_case(columns)
-        columns_of = {field.name: field.find(by_name) for field in self.fields}
-        missing = [field for field in self.fields if field.required and not columns_of[field.name]]
+        columns_of = self.assign(columns, subject)
+        missing = [field for field in self.fields if self._is_missing(field, columns_of)]
         if missing:
             raise self._missing(columns, missing, subject)
         for candidate in self.fields:
@@ -102,7 +154,104 @@ class Schema:
                 columns_of[candidate.name] = []
         matched = {name: tuple(names) for name, names in columns_of.items() if names}
         used = {names[0] for names in matched.values()}
-        return Match(matched, tuple(name for name in columns if name not in used), self._notes(matched))
+        others = tuple(name for name in columns if name not in used)
+        doubtful = any(
+            field.default is not None and field.column is None and field.name not in matched
+            for field in self.fields
+        )
+        return Match(matched, others, self._notes(matched), others if doubtful else ())
+
+    def map(self, columns: Mapping[str, str]) -> Schema:
+        """Return the schema with the columns that the user names in place of all aliases; "" says that there is none.
+
+        >>> named = JUDGMENTS.map({"query": "frage", "document": "stelle"})
+        >>> named.match(["stelle", "frage", "rel"], subject="qrels.csv").first()
+        {'query': 'frage', 'document': 'stelle', 'grade': 'rel'}
+        """
+        known = [field.name for field in self.fields]
+        for name in columns:
+            if name not in known:
+                kind, hint = f"field of {self.name}", f"known: {', '.join(known)}"
+                raise UnknownName(kind, name, known, hint=hint)
+        fields = tuple(
+            field._replace(column=columns[field.name]) if field.name in columns else field
+            for field in self.fields
+        )
+        return replace(self, fields=fields)
+
+    @property
+    def mapped(self) -> Mapping[str, str]:
+        """The columns that the user named, by field."""
+        return {field.name: field.column for field in self.fields if field.column is not None}
+
+    def assign(self, columns: Sequence[str], subject: str) -> dict[str, list[str]]:
+        """Return the columns of each field; raise `BadInput` for a named one that is not there, and for rivals."""
+        by_name = _by_lower_case(columns)
+        self._check_mapped(columns, subject)
+        named = set(self.mapped.values())
+        taken: set[str] = set()
+        columns_of: dict[str, list[str]] = {}
+        for item in self.fields:
+            if item.column is not None:
+                found = [item.column] if item.column else []
+            else:
+                found = [name for name in item.find(by_name) if name not in named]
+            if item.spare and item.column is None:
+                found = [name for name in found if name not in taken]
+            if item.name == "question" and found and _is_topic(columns_of):
+                raise self._rivals(self["query"], [*columns_of["query"][:1], *found[:1]], subject)
+            if item.rival and len(found) > 1:
+                raise self._rivals(item, found, subject)
+            taken.update(found[:1])
+            columns_of[item.name] = found
+        return self._assign_bare(
+            columns_of, {key: name for key, name in by_name.items() if name not in named}
+        )
+
+    def _assign_bare(
+        self, columns_of: dict[str, list[str]], by_name: Mapping[str, str]
+    ) -> dict[str, list[str]]:
+        """Add columns whose names many tables have for their own rows, such as `id`.
+
+        Where a row lists the documents of its query, it is the query's; elsewhere it is the document's.
+        """
+        listed = any(item.is_list(name) for item in self.fields for name in columns_of[item.name][:1])
+        for item in self.fields:
+            found = [by_name[name] for name in item.bare if name in by_name] if item.column is None else []
+            if not found:
+                continue
+            first = columns_of[item.name][:1]
+            if item.instead == "question" and listed and not _names_id(first):
+                columns_of[item.name] = [*found, *first]
+                columns_of["question"] = columns_of["question"] or first
+            elif item.instead != "question" and not listed and not first:
+                columns_of[item.name] = found
+        return columns_of
+
+    def _is_missing(self, item: Field, columns_of: Mapping[str, list[str]]) -> bool:
+        if not item.required or columns_of[item.name] or item.default is not None:
+            return False
+        if item.kind == "number" and any(
+            other.is_list(name) for other in self.fields for name in columns_of[other.name][:1]
+        ):
+            return False  # a list is an order
+        return item.instead is None or not columns_of[item.instead]
+
+    def _check_mapped(self, columns: Sequence[str], subject: str) -> None:
+        """Raise `BadInput` if a column that the user named is not there."""
+        for item in self.fields:
+            if item.column and item.column not in columns:
+                message = (
+                    f"`{item.column}` for the {item.name} is not there; there: {_quote(columns) or 'none'}"
+                )
+                problem = Problem.error("missing-column", "columns", message)
+                hint = f"names are compared exactly; `--map {self.name}:…` names columns of {self.name} only"
+                raise self.error(subject, [problem], hint=hint)
+
+    def _rivals(self, item: Field, found: Sequence[str], subject: str) -> BadInput:
+        message = f"{_quote(found, ' and ')} could each be the {item.name}, expected one of them"
+        hint = f"say which: `--map {item.name}={found[0]}` (in Python `map={{'{item.name}': '{found[0]}'}}`)"
+        return self.error(subject, [Problem.error("two-columns", "columns", message)], hint=hint)
 
     def recognises(self, columns: Iterable[str], *, enough: int = 2) -> bool:
         """Return whether names look like those of this table: two of its fields, or its only one."""
@@ -121,6 +270,7 @@ class Schema:
         absent = " and no ".join(field.name for field in missing)
         message = f"{_quote(columns) or 'none'}; no {absent} among them"
         hint = "; ".join(f"name the {field.name} one of {', '.join(field.names)}" for field in missing)
+        hint += f", or say which column it is: `--map {missing[0].name}=COLUMN`"
         if any(field.name == "score" for field in missing) and "rank" in _by_lower_case(columns):
             hint = "a rank is not a score: add a `score` column that decreases with rank, e.g. −rank"
         return self.error(subject, [Problem.error("missing-column", "columns", message)], hint=hint)
@@ -134,33 +284,110 @@ def _by_lower_case(columns: Iterable[str]) -> dict[str, str]:
     return by_name
 
 
-def _quote(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+def _quote(names: Iterable[str], between: str = ", ") -> str:
+    return between.join(f"`{name}`" for name in names)
+
+
+def _is_topic(columns_of: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether the query is a column `topic`, which next to a question may be its category."""
+    return [name.strip().lower() for name in columns_of.get("query", ())[:1]] == ["topic"]
+
+
+def _names_id(columns: Sequence[str]) -> bool:
+    """Return whether the name of the first column says that it is an id."""
+    return bool(columns) and columns[0].strip().lower() not in _QUESTION
 
 
 # Names that say "id" come first: next to them, a column `query` or `document` holds the text itself, and a column
 # `docid` a number of PyTerrier's index.
-QUERY_COLUMNS = ("query_id", "query-id", "qid", "q_id", "topic", "query")
+QUERY_COLUMNS = ("query_id", "query-id", "qid", "q_id", "queryid", "question_id", "topic", "query")
+_QUESTION = ("question", "query_text", "query text", "question_text", "user_input", "query")
+"""Names of the text of a query; `query` is its id where no other column is."""
 _DOCUMENT = (
-    *("docno", "doc_id", "document_id", "corpus-id", "corpus_id", "passage_id", "pid"),
-    *("docid", "did", "document", "doc"),
+    *("docno", "doc_id", "doc id", "document_id", "corpus-id", "corpus_id", "passage_id", "pid"),
+    *("product_id", "chunk_id", "node_id", "docid", "did", "document", "doc"),
 )
+_EXPECTED = ("expected", "relevant", "reference", "gold", "positive")
+_THINGS = ("passage", "document", "doc", "chunk", "context")
+_EXPECTED_ID = tuple(f"{word}_{thing}_id" for word in _EXPECTED for thing in _THINGS)
+_EXPECTED_IDS = (
+    *(f"{name}s" for name in _EXPECTED_ID),
+    *(f"{word}_ids" for word in _EXPECTED),
+    *("ratings", "judgments", "relevant", "relevant_docs", "expected"),
+)
+_EXPECTED_EITHER = tuple(
+    f"{word}_{thing}s"
+    for word in _EXPECTED
+    for thing in _THINGS[:-1]
+    if f"{word}_{thing}s" != "relevant_docs"
+)
+"""Names of lists of ids, of texts, or of objects with either."""
+_RETRIEVED_IDS = (
+    *(f"retrieved_{thing}_ids" for thing in _THINGS),
+    *("retrieved_ids", "retrieved", "retrieved_docs", "ctxs", "hits"),
+)
+_RETRIEVED_EITHER = ("retrieved_passages", "retrieved_documents", "retrieved_chunks")
+_TEXT = ("text", "passage", "contents", "content", "context", "chunk", "page_content")
+BEIR_COLUMNS = ("corpus-id", "corpus_id")
+"""Names of the document in BEIR's judgments, whose grade is called `score`."""
+_ESCI = {
+    "e": 1.0,
+    "s": 0.1,
+    "c": 0.01,
+    "i": 0.0,
+    "exact": 1.0,
+    "substitute": 0.1,
+    "complement": 0.01,
+    "irrelevant": 0.0,
+}
+"""The gains of the labels of Amazon's shopping queries, as their authors compute nDCG."""
 # `score` last: BEIR calls grades so, and other tables have both
-_GRADE = ("grade", "relevance", "rel", "label", "judgment", "score")
+_GRADE = ("grade", "relevance", "rel", "label", "judgment", "judgement", "rating", "score")
 _QUERY_FIELD = Field("query", QUERY_COLUMNS, ambiguous=True)
+_ASKED_FIELD = _QUERY_FIELD._replace(bare=("_id", "id"), instead="question")
 _DOCUMENT_FIELD = Field("document", _DOCUMENT, ambiguous=True)
+_QUESTION_FIELD = Field("question", _QUESTION, "text", required=False, spare=True)
+_TEXT_FIELD = Field("text", _TEXT, "text", required=False, spare=True)
+_LISTED = _DOCUMENT_FIELD._replace(bare=("_id", "id"), instead="text")
 ITERATION = "iteration"
 """Name in ir_measures and ir_datasets of the second column of TREC judgments, which may hold intents."""
 
 JUDGMENTS = Schema(
     "judgments",
     (
-        _QUERY_FIELD,
-        _DOCUMENT_FIELD,
-        Field("grade", _GRADE, "number"),
+        _ASKED_FIELD,
+        _LISTED._replace(
+            aliases=(
+                *_DOCUMENT,
+                *_EXPECTED_ID,
+                "expected_id",
+                *(name.removesuffix("s") for name in _EXPECTED_EITHER),
+            ),
+            lists=(*_EXPECTED_IDS, *_EXPECTED_EITHER),
+            either=(
+                *_EXPECTED_EITHER,
+                *(name.removesuffix("s") for name in _EXPECTED_EITHER),
+                "relevant",
+                "expected",
+            ),
+        ),
+        Field(
+            "grade",
+            (*_GRADE[:-1], "esci_label", "score"),
+            "number",
+            default=1.0,
+            within={"score": BEIR_COLUMNS},
+            codes={"esci_label": _ESCI},
+            rival=True,
+        ),
         Field("target", required=False),
         Field("intent", ("intent", "intent_id", "subtopic", "subtopic_id"), required=False),
         Field("weight", ("intent_weight", "intent_probability"), "number", required=False, needs="intent"),
+        _QUESTION_FIELD,
+        _TEXT_FIELD._replace(
+            aliases=(*_TEXT, *(f"{word}_{name}" for word in _EXPECTED for name in ("context", "text"))),
+            lists=tuple(f"{word}_{name}s" for word in _EXPECTED for name in ("context", "text")),
+        ),
     ),
     lines={4: ("query", "", "document", "grade")},
     nested=("query", "document", "grade"),
@@ -174,9 +401,14 @@ JUDGMENTS_BY_ITERATION = replace(
 RUN = Schema(
     "run",
     (
-        _QUERY_FIELD,
-        _DOCUMENT_FIELD,
-        Field("score", ("score", "sim", "similarity"), "number", ambiguous=True),
+        _ASKED_FIELD,
+        _LISTED._replace(
+            lists=(*_RETRIEVED_IDS, *_RETRIEVED_EITHER),
+            either=(*_RETRIEVED_EITHER, "retrieved", "retrieved_docs"),
+        ),
+        Field("score", ("score", "_score", "sim", "similarity"), "number", ambiguous=True),
+        _QUESTION_FIELD,
+        _TEXT_FIELD._replace(lists=("retrieved_contexts", "retrieved_texts", "contexts")),
     ),
     lines={6: ("query", "", "document", "", "score", "")},
     nested=("query", "document", "score"),
@@ -252,9 +484,14 @@ ATTRIBUTES = Schema(
 QUERIES = Schema(
     "queries",
     (
-        # without `query`, which is the text here
-        Field("id", ("id", "_id", "task", *QUERY_COLUMNS[:-1])),
-        Field("text", ("text", "query", "question", "title"), "text"),
+        # `query` is the text here, unless there is a question
+        Field(
+            "id",
+            ("id", "_id", "task", *QUERY_COLUMNS),
+            instead="text",
+            within={"query": ("question", "query_text", "user_input")},
+        ),
+        Field("text", ("text", "query", *_QUESTION[:-1], "title"), "text", spare=True),
     ),
     lines={2: ("id", "text")},
     tabs=True,
@@ -291,14 +528,63 @@ SCORES = Schema(
         Field("run", ("run", "system"), required=False),
         Field("text", kind="text", required=False),
         Field("left_out", kind="value", required=False),
+        Field("written", kind="text", required=False),
     ),
     nested=("query", "measure", "value"),
 )
 """Values of measures for every query (or session); a measure that is text has `text` and no value.
 
-`left_out` is 1 for a value that does not count in the mean and in comparisons.
+`left_out` is 1 for a value that does not count in the mean and in comparisons; `written` is the name of the measure to show.
 """
+UNIT_COLUMNS = ("topic", "session", "task", "request")
+"""Names of the query of scores where no other column names it: next to one, several queries may share a topic."""
+ATTEMPT_COLUMNS = ("attempt", "epoch", "seed", "trial", "repetition", "repetition_number")
+_ATTEMPT = Field("attempt", ATTEMPT_COLUMNS, required=False)
+_SCORED_QUESTION = Field(
+    "text", ("question", "user_input", "query_text", "input", "prompt", "query"), "text", required=False
+)
+_SYSTEM = Field("system", ("system", "run"), required=False)
+LONG_SCORES = Schema(
+    "long-scores",
+    (
+        Field(
+            "query",
+            (
+                *("query_id", "query-id", "qid", "q_id", "question_id", "example_id", "sample_id"),
+                *("id", "_id", "query"),
+            ),
+            required=False,
+        ),
+        _SCORED_QUESTION,
+        Field("measure", ("measure", "metric")),
+        Field("value", ("value", "score"), "value", ambiguous=True),
+        _SYSTEM,
+        _ATTEMPT,
+        Field("left_out", kind="value", required=False),
+    ),
+    open=True,
+)
+"""Scores of any tool, a row for each value; a query is known by its id, or by its text."""
+WIDE_SCORES = Schema(
+    "wide-scores",
+    (LONG_SCORES["query"], _SCORED_QUESTION, _SYSTEM, _ATTEMPT),
+    nested=("query", "scores"),
+    open=True,
+)
+"""Scores of any tool, a row for each query; columns of numbers are measures."""
 SCHEMAS: Registry[Schema] = Registry("table", of_subject=lambda subject: subject.tables)
 """Every schema by name."""
-for _schema in (JUDGMENTS, RUN, PREFERENCES, LABELS, TIMINGS, ATTRIBUTES, QUERIES, DOCUMENTS, SCORES):
+for _schema in (
+    JUDGMENTS,
+    RUN,
+    PREFERENCES,
+    LABELS,
+    TIMINGS,
+    ATTRIBUTES,
+    QUERIES,
+    DOCUMENTS,
+    SCORES,
+    LONG_SCORES,
+    WIDE_SCORES,
+):
     SCHEMAS.add(_schema.name, _schema)

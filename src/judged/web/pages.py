@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape, unescape
@@ -11,7 +10,7 @@ from urllib.parse import urlencode
 
 from judged.blocks import format_value
 from judged.figures import PALETTE
-from judged.store.hashing import hash_bytes
+from judged.report.page import name_hash
 from judged.web.live import Saved
 
 LIGHT, DARK = ("".join(f"--{name}:{pair[theme]};" for name, pair in PALETTE.items()) for theme in (0, 1))
@@ -144,6 +143,6 @@ def _extend(policy: str, *, script: str, style: str) -> str:
     parts = dict(part.strip().partition(" ")[::2] for part in policy.split(";") if part.strip())
     for name, source in (("script-src", script), ("style-src", style)):
         allowed = "" if parts.get(name) in {None, "'none'"} else parts[name] + " "
-        parts[name] = f"{allowed}'sha256-{b64encode(hash_bytes(source.encode())).decode()}'"
+        parts[name] = f"{allowed}{name_hash(source)}"
     parts |= {"connect-src": "'self'", "frame-ancestors": "'none'"}
     return "; ".join(f"{name} {value}" for name, value in parts.items())

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from judged.agents.dedup.keys import SHORTEST_PREFIX, cut_prefix, normalise, related, to_comparable
+from judged.agents.dedup.keys import SHORTEST_PREFIX, cut_prefix, related, to_comparable
 from judged.agents.dedup.match import PrefixIndex
+from judged.tables.content import normalise_text as normalise
 
 words = st.text(alphabet="ab …é.\n ", max_size=80) | st.text(max_size=80)
 

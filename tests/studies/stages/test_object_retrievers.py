@@ -150,7 +150,7 @@ def mixed(query): return ["d0", "x1", "d0"]
 def sometimes(query): return ["d0"] if "cat" in query else ["x1"]
 def rising(query): return [("d0", 1.0), ("d1", 2.0)]
 def partly(query): return [("d0", 1.0), ("d1", None)]
-def no_docno(query): return Frame([{"id": "d0"}])
+def no_docno(query): return Frame([{"name": "d0"}])
 thing = Thing()
 '''
 
@@ -175,8 +175,13 @@ def build(name: str, folder: Path, module: str = "own_likenesses", **more: Any) 
 @pytest.mark.parametrize(
     ("name", "package", "settings", "expected"),
     [
-        ("langchain", "langchain_core", {}, Ranked(("d0", "d1"), (-1.0, -2.0))),
-        ("langchain_metadata", "langchain_core", {}, Ranked(("d0", "d1"), (1.5, 1.5))),
+        ("langchain", "langchain_core.runnables", {}, Ranked(("d0", "d1"), (-1.0, -2.0))),
+        (
+            "langchain_metadata",
+            "langchain_core.runnables",
+            {},
+            Ranked(("d0", "d1"), (1.5, 1.4999998807907104)),
+        ),
         ("llama_index", "llama_index.core", {}, Ranked(("d0", "d1"), (1.0, 0.5))),
         (
             "llama_index_passages",
@@ -184,7 +189,7 @@ def build(name: str, folder: Path, module: str = "own_likenesses", **more: Any) 
             {"id_field": "ref_doc_id"},
             Ranked(("d0", "d1"), (3.0, 2.0)),
         ),
-        ("pyterrier", "pyterrier", {}, Ranked(("d0", "d2"), (22.0, 22.0))),
+        ("pyterrier", "pyterrier", {}, Ranked(("d0", "d2"), (22.0, 21.999998092651367))),
     ],
 )
 def test_a_retriever_of_a_library_is_asked_as_it_is(
@@ -224,7 +229,6 @@ def test_a_retriever_of_haystack_returns_as_many_as_are_asked_for(name: str, tmp
         ("documents_with_scores", Ranked(("d1", "d0"), (0.9, 0.1))),
         ("dicts", Ranked(("d1", "d0"), (2.0, 1.0))),
         ("generator", Ranked(("d1", "d0"), (-1.0, -2.0))),
-        ("nothing", Ranked()),
         ("empty", Ranked()),
         ("Deep", Ranked(("d1", "d0"), (-1.0, -2.0))),
         ("rising", Ranked(("d0", "d1"), (-1.0, -2.0))),
@@ -247,9 +251,9 @@ def test_what_was_changed_is_counted(tmp_path: Path) -> None:
     assert ask(mixed, "cat").documents == ("d0", "x1")
     ask(rising, "cat")
 
-    assert [note.split()[0] for note in mixed.notes()] == ["1", "1", "1"]
+    assert [note.split()[0] for note in mixed.notes()] == ["1", "1"]
     assert any("repeated a document" in note for note in mixed.notes())
-    assert any("scores that rise" in note for note in rising.notes())
+    assert any("numbers that rise" in note for note in rising.notes())
 
 
 def test_a_system_that_has_shown_known_documents_may_return_others(tmp_path: Path) -> None:
@@ -266,14 +270,15 @@ def test_a_system_that_has_shown_known_documents_may_return_others(tmp_path: Pat
     ("name", "message"),
     [
         ("fails", "`own_likenesses:fails` failed: ConnectionError: no database"),
-        ("number", "returned int, expected a list of results"),
-        ("text", "returned str, expected a list of results"),
-        ("no_ids", "returned None as the id of a document"),
-        ("nan", "returned nan as the score of document `d0`, expected a finite number"),
-        ("words", "returned 'high' as the score of document `d0`"),
+        ("number", "is an int, expected a list of results"),
+        ("nothing", "is None, expected a list of results, which is empty if there are none"),
+        ("text", "is a str, expected a list of results"),
+        ("no_ids", "result 1 has no id; its fields are content and metadata"),
+        ("nan", "result 1 has `nan` as its score, expected a finite number"),
+        ("words", "result 1 has `'high'` as its score"),
         ("foreign", "returned documents that the collection does not have, such as `x1`"),
         ("numbered", "returned documents that the collection does not have, such as `7`"),
-        ("no_docno", r"returned a data frame with the columns \['id'\], expected `docno`"),
+        ("no_docno", "result 1 has no id; its fields are name"),
     ],
 )
 def test_what_is_wrong_with_results_is_said(name: str, message: str, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ class InspectOptions(TraceOptions):
 
 
 @click.command("inspect", cls=Command, epilog=EXAMPLES)
-@click.argument("file", type=InputPath())
+@click.argument("file", type=InputPath(table=False))
 @options("options", InspectOptions)
 def inspect(*, file: str, options: InspectOptions) -> None:
     """Summarise what is read from the traces in FILE, a file or a folder.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -34,10 +34,18 @@ from judged.errors import BadMeasure, BadProtocol, UnknownName
 
 if TYPE_CHECKING:
     from judged.agents.result import Section, SessionReport
+    from judged.agents.traces.read import ReadArguments
     from judged.comparison.settings import Settings
     from judged.gates.result import GateReport
     from judged.measures.measure import Measure
     from judged.scoring.evaluation import Evaluation
+
+    class Reading(ReadArguments, total=False):
+        """How traces are read, and their results deduplicated."""
+
+        rules: Rules
+        explain: bool
+
 
 Traces: TypeAlias = list[tuple[str | None, str]]
 """The name that each trace is given, if any, and its path."""
@@ -203,7 +211,7 @@ def command(
 
         check_picture_path(options.picture)
     reported = any(path.suffix.lower() == ".html" for path in output.paths)
-    how = {
+    how: Reading = {
         **reading.to_dict(),
         "rules": duplicates.to_rules(),
         "explain": options.explain or reported,
@@ -225,14 +233,14 @@ def _draw(report: SessionReport, picture: Path) -> None:
     from judged.store.files import write_file
 
     if not report.curves:
-        measures = ", ".join(map(str, report.evaluation.measures))
+        measures = ", ".join(measure.label for measure in report.evaluation.measures)
         msg = f"{measures} is one number for a session, and has no curve to draw"
         raise BadMeasure(msg, hint="for example `-m CG`")
     write_file(picture, draw(draw_curves(report.curves), picture.suffix))
 
 
 def make_report(
-    named: Traces, settings: Settings, options: SessionOptions, how: dict[str, Any], *, quiet: bool
+    named: Traces, settings: Settings, options: SessionOptions, how: Reading, *, quiet: bool
 ) -> SessionReport:
     """Score the traces, read as `how` says, and add what the options ask for."""
     from judged.agents.analysis import alone, curve, curve_measures, overlaps, stopping_points
@@ -296,7 +304,7 @@ def _gate(evaluation: Evaluation, settings: Settings, options: SessionOptions) -
         if measure.higher_is_better is not None and measure.aggregate == "mean"
     ]
     if not directed:
-        msg = f"{', '.join(map(str, evaluation.measures))} cannot be a gate: neither more nor less is better"
+        msg = f"{', '.join(measure.label for measure in evaluation.measures)} cannot be a gate: neither more nor less is better"
         raise BadMeasure(msg, hint="for example `-m CG`")
     systems = dict(replace(evaluation, measures=tuple(directed)).systems)
     baseline = systems.pop(options.baselines[0])
@@ -306,10 +314,9 @@ def _gate(evaluation: Evaluation, settings: Settings, options: SessionOptions) -
     )
 
 
-def _evaluate(named: Traces, options: SessionOptions, how: dict[str, Any], *, quiet: bool) -> Evaluation:
-    from judged.agents.analysis import session_totals
+def _evaluate(named: Traces, options: SessionOptions, how: Reading, *, quiet: bool) -> Evaluation:
     from judged.agents.evaluate import evaluate_sessions
-    from judged.agents.family import UNION
+    from judged.agents.family import UNION, session_totals
     from judged.cli.progress import Progress
 
     reference = options.reference or (UNION if options.overlap else None)
@@ -336,14 +343,15 @@ def _evaluate(named: Traces, options: SessionOptions, how: dict[str, Any], *, qu
     return evaluation.measure(WITHOUT_GAINS)
 
 
-def choose_measures(names: Sequence[str], **parameters: Any) -> list[Measure]:
+def choose_measures(names: Sequence[str], **parameters: str | float | None) -> list[Measure]:
     """Return the measures named, with the parameters that hold for all and are not None, and their companions."""
     from judged.measures.parse import parse_measures
 
     texts = " ".join(names) or " ".join(DEFAULT_MEASURES)
     shared = {name: value for name, value in parameters.items() if value is not None}
-    if "discount" in shared and shared["discount"].replace(".", "", 1).isdecimal():
-        shared["discount"] = float(shared["discount"])
+    discount = shared.get("discount")
+    if isinstance(discount, str) and discount.replace(".", "", 1).isdecimal():
+        shared["discount"] = float(discount)
     chosen = []
     for measure in parse_measures(texts, family="session"):
         free = measure.defaults.keys() - dict(measure.set_parameters).keys()
@@ -351,7 +359,7 @@ def choose_measures(names: Sequence[str], **parameters: Any) -> list[Measure]:
     return parse_measures([*chosen, *_find_companions(chosen, shared)], family="session")
 
 
-def _find_companions(measures: list[Measure], settings: dict[str, Any]) -> Iterator[Measure]:
+def _find_companions(measures: list[Measure], settings: Mapping[str, object]) -> Iterator[Measure]:
     """Yield what rates and times are not shown without: gain, length, and whether everything was found."""
     from judged.agents.measures import SESSION_MEASURES
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +11,7 @@ from judged.cli.command import flag, option
 
 if TYPE_CHECKING:
     from judged.agents.traces import TurnChoice
+    from judged.agents.traces.read import ReadArguments
 
 TRACES = "Traces"
 """Heading of these options in help."""
@@ -31,7 +32,7 @@ class TraceOptions:
     )
     lenient: bool = flag("--lenient", "Leave out malformed parts, and count them.")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ReadArguments:
         """Return the arguments of the readers."""
         return {
             "format": self.trace_format,

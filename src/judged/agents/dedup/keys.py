@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from unicodedata import category, normalize
 
 from msgspec import Struct
 
@@ -12,6 +11,7 @@ from judged.agents.dedup.url import loosen, strict_key
 from judged.agents.tables import Hit
 from judged.errors import BadInput
 from judged.problem import Problem
+from judged.tables.content import normalise_text
 
 SHORTEST_PREFIX = 30
 """Least number of characters, normalised, of the beginning of a text that counts as a prefix."""
@@ -70,7 +70,7 @@ def make_keys(result: Hit, scope: str | None, rules: Rules, *, loose: bool = Fal
         if url is not None and (loose or rules.weights.loose_url):
             loose_url = loosen(url, rules)
     if result.title:
-        title = normalise(result.title) or None
+        title = normalise_text(result.title) or None
     if snippet:
         prefix = cut_prefix(snippet) or None
     return Keys(space, identity, url, loose_url, title, prefix, snippet)
@@ -92,43 +92,15 @@ def _identify(result: Hit, scope: str | None) -> tuple[str, str] | tuple[None, N
     return (f"tool:{scope or ''}", identity) if identity else (None, None)
 
 
-class _Characters(dict[int, int | str | None]):
-    """A translation table: punctuation, symbols and blanks become blanks, invisible characters are dropped."""
-
-    def __missing__(self, code: int) -> int | str | None:
-        kind = category(chr(code))
-        self[code] = None if kind == "Cf" else " " if kind[0] in "PSZC" else code
-        return self[code]
-
-
-_CHARACTERS = _Characters()
-_ASCII = bytes(ord(str(chr(code).translate(_CHARACTERS)).lower()) for code in range(128)) + bytes(
-    range(128, 256)
-)
-
-
-def normalise(text: str) -> str:
-    r"""Return the words of a text in lower case, separated by single blanks, in Unicode's form NFKC.
-
-    >>> normalise("  Ｇood-gain:\tthe “Measure”… ")
-    'good gain the measure'
-    """
-    if text.isascii():
-        return " ".join(text.encode("ascii").translate(_ASCII).decode("ascii").split())
-    # again after each step: folding case, and dropping characters between letters, may leave another form
-    text = normalize("NFKC", normalize("NFKC", text).casefold()).translate(_CHARACTERS)
-    return " ".join(normalize("NFKC", text).split())
-
-
 def cut_prefix(text: str) -> str:
     """Return the first characters of the normalised text, which related texts share."""
     if len(text) > _HEAD:
         # A blank separates what follows from what comes before; in ASCII, every character does.
         cut = _HEAD if text.isascii() else text.rfind(" ", 0, 3 * _HEAD)
-        head = normalise(text[: max(cut, 0)])
+        head = normalise_text(text[: max(cut, 0)])
         if len(head) >= SHORTEST_PREFIX:
             return head[:SHORTEST_PREFIX]
-    return normalise(text)[:SHORTEST_PREFIX]
+    return normalise_text(text)[:SHORTEST_PREFIX]
 
 
 def to_comparable(text: str) -> str | None:
@@ -138,7 +110,7 @@ def to_comparable(text: str) -> str | None:
     word; one that was truncated, and shows it, with its last letter: `capi…` may have been `capital`, but `page 1` is
     not `page 10`.
     """
-    words = normalise(text)
+    words = normalise_text(text)
     if len(words) < SHORTEST_PREFIX:
         return words + "\n" if words else None
     truncated = text.rstrip(_CLOSING).endswith(("…", "..."))

@@ -7,10 +7,11 @@ from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from judged.agents.dedup.find import Deduplicator
-from judged.agents.dedup.keys import Keys, make_keys, normalise
+from judged.agents.dedup.keys import Keys, make_keys
 from judged.agents.dedup.match import compare
 from judged.agents.dedup.rules import Rules
 from judged.agents.tables import Hit, Session
+from judged.tables.content import normalise_text
 from judged.tables.labels import Label
 
 Tasks: TypeAlias = Sequence[str | None]
@@ -107,7 +108,7 @@ class LabelIndex:
         entry = self.find(tasks, known, label.tool)
         if entry is not None or known.id or known.domain_id or known.url or known.snippet:
             return entry
-        title = normalise(known.title or "")
+        title = normalise_text(known.title or "")
         return next(
             (self._titled[key] for task in tasks if (key := (task_key(task), title)) in self._titled), None
         )
@@ -174,7 +175,7 @@ class LabelIndex:
 @lru_cache(maxsize=4096)
 def task_key(task: str | None) -> str | None:
     """Return what a task is looked up by: its id as it is, a question without regard to case and punctuation."""
-    return task if task is None or " " not in task else normalise(task) or task
+    return task if task is None or " " not in task else normalise_text(task) or task
 
 
 def _names(result: Hit, keys: Keys, tools: list[str | None]) -> list[_Key]:

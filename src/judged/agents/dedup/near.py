@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from judged._optional import need
 
 _PERMUTATIONS, _SEED, _WORDS = 128, 1, 3
@@ -13,11 +11,11 @@ class NearTexts:
     """Texts that represent similar ones, found by MinHash over sequences of three words."""
 
     def __init__(self, threshold: float) -> None:
-        self._rensa: Any = need("rensa", extra="near", needed_by="finding texts that are nearly the same")
+        self._rensa = need("rensa", extra="near", needed_by="finding texts that are nearly the same")
         self._threshold = threshold
         self._index = self._rensa.RMinHashLSH(threshold, _PERMUTATIONS, _bands(threshold))
         self._texts: list[str] = []
-        self._sketches: list[Any] = []
+        self._sketches: list[object] = []
         self._known: dict[str, str] = {}
 
     def represent(self, text: str, *, keep: bool = True) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
@@ -286,7 +286,7 @@ def _open_object(source: object) -> Trace:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _open_stream(io.BytesIO(bytes(source)), label="bytes", name="")
     if hasattr(source, "read"):
-        return _open_file(source)
+        return _open_file(source.read(), getattr(source, "name", None))
     if isinstance(source, Iterable) and not isinstance(source, Mapping):
         return Trace(_encode(source), label="objects", place=lambda number: f"object {number}")
     kind = f"{type(source).__module__}.{type(source).__name__}".removeprefix("builtins.")
@@ -294,9 +294,7 @@ def _open_object(source: object) -> Trace:
     raise WrongKind(msg, hint="put it into a list" if isinstance(source, Mapping) else None)
 
 
-def _open_file(stream: Any) -> Trace:
-    content = stream.read()
-    path = getattr(stream, "name", None)
+def _open_file(content: str | bytes, path: object) -> Trace:
     data = content.encode() if isinstance(content, str) else content
     if not isinstance(path, str):
         return _open_stream(io.BytesIO(data), label="open file", name="")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TypedDict
 
 from judged.agents.tables import Session, Sessions
 from judged.agents.traces import TurnChoice
@@ -18,6 +19,24 @@ from judged.problem import Problem
 
 LOOKS = (1, 8, 64)
 """Sizes of detection's looks at a trace, in multiples of the first; the last bounds the memory that detection takes."""
+
+
+class ReadOptions(TypedDict, total=False):
+    """Options for reading traces."""
+
+    format: str | None
+    """The trace format; detected by default."""
+    tools: Tools | str | Path | None
+    """The tools that search, and the location of their results."""
+    lenient: bool
+    """Whether malformed parts are left out and counted."""
+
+
+class ReadArguments(ReadOptions, total=False):
+    """The arguments of readers of traces, besides the source and its name."""
+
+    turn: TurnChoice
+    """The turn of a conversation that counts."""
 
 
 def stream_sessions(

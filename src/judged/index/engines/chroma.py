@@ -107,7 +107,7 @@ class Chroma(CollectionEngine):
         """Return the folder of the database; empty: it is in memory."""
         return str(spec.folder or "")
 
-    def make_client(self) -> Any:
+    def make_client(self) -> object:
         """Open the database."""
         settings = self._library.config.Settings(anonymized_telemetry=False)
         if not self._address:
@@ -131,7 +131,7 @@ class ChromaHttp(Chroma):
         """Return the address of the server."""
         return CollectionEngine.find_address(self, spec)
 
-    def make_client(self) -> Any:
+    def make_client(self) -> object:
         """Connect to the server."""
         address = urlsplit(self._address)
         return self._library.HttpClient(

@@ -27,6 +27,8 @@ from judged.index.engine import (
 )
 
 if TYPE_CHECKING:
+    import apsw
+    import duckdb
     import pyarrow as pa
 
 FUNCTIONS: Mapping[Metric, tuple[str, str]] = {
@@ -74,7 +76,7 @@ class SqliteVec(_Table):
         # memdb, because every connection to `:memory:` has a database of its own
         shared = f"file:/judged-{id(self)}?vfs=memdb"
         self._file = shared if spec.folder is None else str(spec.folder / "vectors.sqlite")
-        self._connections: list[Any] = []
+        self._connections: list[apsw.Connection] = []
         self._write = self._connect()
         binary = spec.metric == "hamming"
         kind = f"bit[{spec.dimensions}]" if binary else f"float[{spec.dimensions}]"
@@ -117,9 +119,9 @@ class SqliteVec(_Table):
         for connection in getattr(self, "_connections", ()):
             connection.close()
 
-    def _connect(self) -> Any:
+    def _connect(self) -> apsw.Connection:
         flags = self._apsw.SQLITE_OPEN_READWRITE | self._apsw.SQLITE_OPEN_CREATE | self._apsw.SQLITE_OPEN_URI
-        connection = self._apsw.Connection(self._file, flags=flags)
+        connection: apsw.Connection = self._apsw.Connection(self._file, flags=flags)
         connection.enable_load_extension(True)  # noqa: FBT003 - apsw's only way
         connection.load_extension(self._extension.loadable_path())
         connection.enable_load_extension(False)  # noqa: FBT003
@@ -147,7 +149,7 @@ class DuckdbVss(_Table):
         """Make a database in memory, the only kind for which DuckDB calls its index stable, and an empty table."""
         super().create(spec, settings)
         library = self.load("duckdb")
-        self._read: Any = None
+        self._read: duckdb.DuckDBPyConnection | None = None
         self._write = library.connect(config={"threads": spec.threads})
         self._write.load_extension(self._find_extension(library.__version__))
         columns = "".join(f", {name} bigint" for name in self._columns.values())
@@ -198,7 +200,7 @@ class DuckdbVss(_Table):
         built = {"M": layers[0]["max_edges"] // layers[0]["nodes"]}
         if self._read is None:
             return built
-        ef = self._read.execute("select current_setting('hnsw_ef_search')").fetchone()[0]
+        ef = self._read.execute("select current_setting('hnsw_ef_search')").fetchall()[0][0]
         return {**built, "ef": ef}
 
     def close(self) -> None:
@@ -208,7 +210,7 @@ class DuckdbVss(_Table):
 
     def _find_extension(self, version: str) -> str:
         """Return the file of the extension that was built for a version of DuckDB."""
-        folder = Path(self.load("duckdb_extension_vss").__file__).parent / "extensions"
+        folder = Path(str(self.load("duckdb_extension_vss").__file__)).parent / "extensions"
         file = folder / f"v{version}" / "vss.duckdb_extension"
         if not file.exists():
             built = ", ".join(sorted(path.name.removeprefix("v") for path in folder.iterdir()))

@@ -54,11 +54,11 @@ class Exact(Engine):
         del settings
         allowed = slice(None) if filter is None else np.isin(self._ids, filter.ids)
         rows, ids, squares = self._rows[allowed], self._ids[allowed], self._squares[allowed]
-        count = min(k, len(ids))
+        count, bits = min(k, len(ids)), rows.view(np.uint8)
 
         def search(query: VectorArray) -> NDArray[np.int64]:
             if self._metric == "hamming":
-                distance = BITS[rows ^ query].sum(axis=1, dtype=np.int64)
+                distance = BITS[bits ^ query.view(np.uint8)].sum(axis=1, dtype=np.int64)
             else:
                 distance = squares - 2 * (rows @ query)
             nearest = np.argpartition(distance, count - 1)[:count] if count < len(ids) else np.arange(count)

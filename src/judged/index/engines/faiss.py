@@ -43,7 +43,7 @@ class _Faiss(Engine):
         self._faiss.omp_set_num_threads(spec.threads)
         self._binary = spec.metric == "hamming"
         kind = self._faiss.METRIC_L2 if spec.metric == "l2" else self._faiss.METRIC_INNER_PRODUCT
-        self._index = self._make(spec.dimensions, kind, settings)
+        self._index: Any = self._make(spec.dimensions, kind, settings)
         self._query: Any = None
         self._waiting: list[VectorArray] = []
 
@@ -66,7 +66,7 @@ class _Faiss(Engine):
     def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
         """Return a search with its settings, and a selector of the ids that meet the condition."""
         selector = None if filter is None else self._faiss.IDSelectorBitmap(_to_bits(filter.ids))
-        chosen: dict[str, Any] = self._to_faiss(settings)
+        chosen = self._to_faiss(settings)
         if selector is not None:
             chosen["sel"] = selector
         index = self._index
@@ -75,10 +75,10 @@ class _Faiss(Engine):
         parameters = self._query = getattr(self._faiss, self.parameters)(**chosen)
         return lambda query: index.search(query[None], k, params=parameters)[1][0]
 
-    def _make(self, dimensions: int, kind: int, settings: Settings) -> Any:
+    def _make(self, dimensions: int, kind: int, settings: Settings) -> object:
         raise NotImplementedError
 
-    def _to_faiss(self, settings: Settings) -> dict[str, Any]:
+    def _to_faiss(self, settings: Settings) -> dict[str, object]:
         """Return the settings of a search under the names that faiss has for them."""
         del settings
         return {}
@@ -91,7 +91,7 @@ class FaissFlat(_Faiss):
     title = "faiss, exact search"
     capabilities = Capabilities(frozenset(METRICS), exact=True, filters=True)
 
-    def _make(self, dimensions: int, kind: int, settings: Settings) -> Any:
+    def _make(self, dimensions: int, kind: int, settings: Settings) -> object:
         del settings
         return (
             self._faiss.IndexBinaryFlat(dimensions)
@@ -109,12 +109,12 @@ class FaissHnsw(_Faiss):
     build_settings = GRAPH_BUILD
     query_settings = GRAPH_QUERY
 
-    def _make(self, dimensions: int, kind: int, settings: Settings) -> Any:
+    def _make(self, dimensions: int, kind: int, settings: Settings) -> object:
         index = self._faiss.IndexHNSWFlat(dimensions, settings["M"], kind)
         index.hnsw.efConstruction = settings["ef_construction"]
         return index
 
-    def _to_faiss(self, settings: Settings) -> dict[str, Any]:
+    def _to_faiss(self, settings: Settings) -> dict[str, object]:
         return {"efSearch": settings["ef"]}
 
     def effective_config(self) -> Mapping[str, SettingValue]:
@@ -133,7 +133,7 @@ class FaissIvf(_Faiss):
     build_settings: ClassVar[Mapping[str, Setting]] = {"lists": _LISTS}
     query_settings: ClassVar[Mapping[str, Setting]] = {"probes": _PROBES}
 
-    def _make(self, dimensions: int, kind: int, settings: Settings) -> Any:
+    def _make(self, dimensions: int, kind: int, settings: Settings) -> object:
         return self._faiss.index_factory(dimensions, f"IVF{settings['lists']},{self._stored(settings)}", kind)
 
     def _stored(self, settings: Settings) -> str:
@@ -141,7 +141,7 @@ class FaissIvf(_Faiss):
         del settings
         return "Flat"
 
-    def _to_faiss(self, settings: Settings) -> dict[str, Any]:
+    def _to_faiss(self, settings: Settings) -> dict[str, object]:
         return {"nprobe": settings["probes"]}
 
     def effective_config(self) -> Mapping[str, SettingValue]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -235,7 +236,7 @@ class Annoy(Engine):
         """Return bits as numbers, which annoy wants them to be."""
         if self._spec.metric != "hamming":
             return vectors
-        return np.unpackbits(vectors, axis=-1, count=self._spec.dimensions)
+        return np.unpackbits(vectors.view(np.uint8), axis=-1, count=self._spec.dimensions)
 
 
 class Scann(BatchEngine):
@@ -319,7 +320,7 @@ class Pynndescent(BatchEngine):
 
     def prepare(self) -> None:
         """Compile the code of every metric."""
-        _compile_pynndescent(self.load("pynndescent").NNDescent)
+        _compile_pynndescent(self.load("pynndescent"))
 
     def build(self, vectors: VectorArray) -> None:
         """Build the graph and make it ready to be searched."""
@@ -344,10 +345,10 @@ class Pynndescent(BatchEngine):
 
 
 @cache  # once in a process: this takes minutes
-def _compile_pynndescent(index: Any) -> None:
+def _compile_pynndescent(library: ModuleType) -> None:
     """Compile the code of every metric by a search among a few vectors."""
     vectors = np.random.default_rng(0).standard_normal((300, 8), dtype=np.float32)
     for kind in Pynndescent.kinds.values():
-        graph = index(vectors, metric=kind, n_neighbors=10, random_state=1, n_jobs=1)
+        graph = library.NNDescent(vectors, metric=kind, n_neighbors=10, random_state=1, n_jobs=1)
         graph.prepare()
         graph.query(vectors[:1], k=5, epsilon=0.1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +112,7 @@ class MilvusHnsw(CollectionEngine):
             graph = self._client.describe_index(self._collection, "vector")
         return {"M": int(graph["M"]), "ef_construction": int(graph["efConstruction"])}
 
-    def make_client(self) -> Any:
+    def make_client(self) -> object:
         """Connect to the server."""
         return self._library.MilvusClient(self._address, timeout=PATIENCE)
 
@@ -153,6 +153,6 @@ class MilvusLite(MilvusHnsw):
         """Return the file of the database."""
         return str(self.find_folder(spec) / "milvus.db")
 
-    def make_client(self) -> Any:
+    def make_client(self) -> object:
         """Open the file."""
         return self._library.MilvusClient(self._address)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 from uuid import uuid4
 
 import numpy as np
@@ -31,6 +31,15 @@ from judged.index.engine import (
     Stats,
     VectorArray,
 )
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg import sql
+
+PlanNode = TypedDict(
+    "PlanNode", {"Node Type": str, "Index Name": str, "Plans": list["PlanNode"]}, total=False
+)
+"""A node of a plan, as EXPLAIN writes it in JSON."""
 
 OPERATORS: Mapping[Metric, str] = {"l2": "<->", "ip": "<#>", "cosine": "<=>", "hamming": "<~>"}
 OLDEST = (0, 8)
@@ -61,9 +70,8 @@ class _Pgvector(RemoteEngine):
     """Query settings, and the parameters of the session that they set."""
 
     def __init__(self) -> None:
-        self._connections: list[Any] = []
-        self._write: Any = None
-        self._read: Any = None
+        self._connections: list[psycopg.Connection] = []
+        self._read: psycopg.Connection | None = None
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Connect, and make an empty table."""
@@ -74,7 +82,7 @@ class _Pgvector(RemoteEngine):
         if spec.metric == "hamming" and settings.get("halfvec"):
             msg = f"`{self.name}` has no Hamming distance of `halfvec`"
             raise EngineFailed(msg, hint="leave `halfvec` out: bits are stored as bits")
-        convert: dict[str, Callable[[VectorArray], Any]] = {
+        convert: dict[str, Callable[[VectorArray], object]] = {
             "vector": lambda vector: vector,
             "halfvec": values.HalfVector,
             "bit": lambda vector: values.Bit(vector.tobytes()),
@@ -84,7 +92,7 @@ class _Pgvector(RemoteEngine):
         # a name of its own, because several benchmarks may use one database at once
         name = f"judged_{uuid4().hex[:16]}"
         self._table, self._index = self._psycopg.sql.Identifier(name), f"{name}_index"
-        self._write = self._connect()
+        self._connect()
         # whole bytes, as bits are packed; those that fill the last byte are 0 in every vector
         size = -(-spec.dimensions // 8) * 8 if self._type == "bit" else spec.dimensions
         columns = [self._format("{} bigint not null", self._name(field)) for field in spec.fields]
@@ -162,9 +170,10 @@ class _Pgvector(RemoteEngine):
             )
             memory = self._run("select setting::bigint from pg_settings where name = 'maintenance_work_mem'")
             answer |= {"halfvec": kind == "halfvec", "maintenance_work_mem": memory // 1024}
-        for name, parameter in self.session.items() if self._read else ():
-            value = self._read.execute("select current_setting(%s)", (parameter,)).fetchone()[0]
-            answer[name] = type(self.query_settings[name].default)(value)
+        if self._read is not None:
+            for name, parameter in self.session.items():
+                rows = self._read.execute("select current_setting(%s)", (parameter,)).fetchall()
+                answer[name] = type(self.query_settings[name].default)(rows[0][0])
         return answer
 
     def stats(self) -> Stats:
@@ -174,21 +183,28 @@ class _Pgvector(RemoteEngine):
 
     def close(self) -> None:
         """Drop the table, and close every connection."""
-        if self._write is not None:
+        if self._connections:
             with suppress(EngineFailed):  # a server that is gone has nothing to drop
                 self._run("drop table if exists {}", self._table)
         for connection in self._connections:
             connection.close()
-        self._connections, self._write = [], None
+        self._connections = []
+
+    @property
+    def _write(self) -> psycopg.Connection:
+        """The first connection, which makes and fills the table; each searcher has another."""
+        return self._connections[0]
 
     @property
     def _table_name(self) -> str:
         return str(self._table.as_string(None))
 
-    def _connect(self) -> Any:
+    def _connect(self) -> psycopg.Connection:
         try:
             # autocommit, because `vacuum` cannot run inside a transaction
-            connection = self._psycopg.connect(self._address, autocommit=True, connect_timeout=PATIENCE)
+            connection: psycopg.Connection = self._psycopg.connect(
+                self._address, autocommit=True, connect_timeout=PATIENCE
+            )
         except self._psycopg.Error as error:
             raise self._word_connection(error) from error
         self._connections.append(connection)
@@ -206,34 +222,35 @@ class _Pgvector(RemoteEngine):
             self._set(connection, "maintenance_work_mem", f"{self._settings['maintenance_work_mem']}MB")
         return connection
 
-    def _check_version(self, connection: Any) -> None:
+    def _check_version(self, connection: psycopg.Connection) -> None:
         """Make the extension if the database lacks it, and refuse one that is too old."""
         ask = "select extversion from pg_extension where extname = 'vector'"
-        version = connection.execute(ask).fetchone()
-        if version is None:
+        rows = connection.execute(ask).fetchall()
+        if not rows:
             try:
                 connection.execute("create extension if not exists vector")
             except self._psycopg.Error as error:
                 problem = "the database has no extension `vector`, and it cannot be created"
                 hint = "install pgvector on the server, then run `create extension vector` as a superuser"
                 raise self.fail(problem, reason=error, hint=hint) from error
-            version = connection.execute(ask).fetchone()
-        if tuple(int(part) for part in version[0].split(".")[:2]) < OLDEST:
+            rows = connection.execute(ask).fetchall()
+        version = rows[0][0]
+        if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
             needed = ".".join(map(str, OLDEST))
             hint = "install a newer pgvector on the server, then run `alter extension vector update`"
-            problem = f"pgvector is {version[0]}, expected {needed} or later"
+            problem = f"pgvector is {version}, expected {needed} or later"
             raise self.fail(problem, hint=hint)
-        server = connection.info.parameter_status("server_version").split(" ")[0]
-        type(self).server_version = f"pgvector {version[0]}, PostgreSQL {server}"
+        server = (connection.info.parameter_status("server_version") or "?").split(" ")[0]
+        type(self).server_version = f"pgvector {version}, PostgreSQL {server}"
 
-    def _set(self, connection: Any, parameter: str, value: SettingValue) -> None:
+    def _set(self, connection: psycopg.Connection, parameter: str, value: SettingValue) -> None:
         try:
             connection.execute("select set_config(%s, %s, false)", (parameter, str(value)))
         except self._psycopg.Error as error:
             msg = f"`{self.name}`: PostgreSQL refuses {value} for `{parameter}`\n  {error}"
             raise EngineFailed(msg, hint="choose a value that it accepts") from error
 
-    def _write_query(self, k: int, settings: Settings, filter: Filter | None) -> Any:  # noqa: A002
+    def _write_query(self, k: int, settings: Settings, filter: Filter | None) -> sql.Composed:  # noqa: A002
         """Return the query; results in relaxed order are sorted afterwards, as pgvector's documentation has it."""
         sql = self._psycopg.sql
         where = sql.SQL("")
@@ -254,7 +271,7 @@ class _Pgvector(RemoteEngine):
             "with nearest as materialized ({}) select id from nearest order by distance + 0", nearest
         )
 
-    def _check_plan(self, connection: Any, statement: Any) -> None:
+    def _check_plan(self, connection: psycopg.Connection, statement: sql.Composed) -> None:
         sample = self._to_value(np.zeros_like(self._example))
         explain = self._format("explain (format json) {}", statement)
         try:
@@ -278,7 +295,7 @@ class _Pgvector(RemoteEngine):
         )
         return options
 
-    def _run(self, statement: str, *parts: Any) -> Any:
+    def _run(self, statement: str, *parts: object) -> Any:
         """Run a statement with names and literals filled in; return the first value of the first row, if any."""
         try:
             cursor = self._write.execute(self._format(statement, *parts))
@@ -287,11 +304,13 @@ class _Pgvector(RemoteEngine):
             raise self._word(error) from error
         return None if row is None else row[0]
 
-    def _format(self, statement: str, *parts: Any) -> Any:
-        return self._psycopg.sql.SQL(statement).format(*parts)
+    def _format(self, statement: str, *parts: object) -> sql.Composed:
+        composed: sql.Composed = self._psycopg.sql.SQL(statement).format(*parts)
+        return composed
 
-    def _name(self, name: str) -> Any:
-        return self._psycopg.sql.Identifier(name)
+    def _name(self, name: str) -> sql.Identifier:
+        identifier: sql.Identifier = self._psycopg.sql.Identifier(name)
+        return identifier
 
     def _word(self, error: Exception) -> EngineFailed:
         if isinstance(error, (self._psycopg.OperationalError, self._psycopg.InterfaceError)):
@@ -369,15 +388,15 @@ class PgvectorIvfflat(_Pgvector):
     }
 
 
-def _uses_index(node: Mapping[str, Any], index: str) -> bool:
+def _uses_index(node: PlanNode, index: str) -> bool:
     return node.get("Index Name") == index or any(_uses_index(part, index) for part in node.get("Plans", ()))
 
 
-def _name_nodes(node: Mapping[str, Any]) -> str:
+def _name_nodes(node: PlanNode) -> str:
     return ", ".join([node["Node Type"], *(_name_nodes(part) for part in node.get("Plans", ()))])
 
 
-def _find_server(info: Any) -> tuple[int, ...]:
+def _find_server(info: psycopg.ConnectionInfo) -> tuple[int, ...]:
     """Return the process that started the backend of a connection, if it is a process of this machine."""
     psutil = need("psutil", extra="index", needed_by="the memory of a server")
     if not (info.host.startswith("/") or info.host in {"localhost", "127.0.0.1", "::1"}):

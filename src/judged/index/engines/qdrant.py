@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +125,7 @@ class Qdrant(CollectionEngine):
             graph = self._client.get_collection(self._collection).config.hnsw_config
         return {"M": graph.m, "ef_construction": graph.ef_construct}
 
-    def make_client(self) -> Any:
+    def make_client(self) -> object:
         """Connect to the server."""
         return self._library.QdrantClient(url=self._address, check_compatibility=False)
 
@@ -139,7 +139,7 @@ class Qdrant(CollectionEngine):
                 self._collection, field, field_schema=self._models.PayloadSchemaType.INTEGER, wait=True
             )
 
-    def _describe_graph(self) -> Any:
+    def _describe_graph(self) -> object:
         return self._models.HnswConfigDiff(
             m=self._settings["M"],
             ef_construct=self._settings["ef_construction"],
@@ -147,7 +147,7 @@ class Qdrant(CollectionEngine):
             max_indexing_threads=self._spec.threads,
         )
 
-    def _to_filter(self, filter: Filter) -> Any:  # noqa: A002
+    def _to_filter(self, filter: Filter) -> object:  # noqa: A002
         models, equal = self._models, filter.operator == "=="
         match = models.MatchValue(value=filter.value) if equal else None
         below = None if equal else models.Range(lt=filter.value)
@@ -180,14 +180,14 @@ class QdrantLocal(Qdrant):
         del spec
         return ":memory:"
 
-    def make_client(self) -> Any:
+    def make_client(self) -> object:
         """Make the emulation."""
         return self._library.QdrantClient(self._address)
 
     def _index_fields(self) -> None:
         """Do nothing: local mode filters without indexes."""
 
-    def _describe_graph(self) -> Any:
+    def _describe_graph(self) -> object:
         return None
 
 
@@ -269,7 +269,7 @@ class QdrantEdge(Engine):
         if hasattr(self, "_shard"):
             self._shard.close()
 
-    def _to_filter(self, filter: Filter) -> Any:  # noqa: A002
+    def _to_filter(self, filter: Filter) -> object:  # noqa: A002
         edge = self._edge
         if filter.operator == "==":
             condition = edge.FieldCondition(key=filter.field, match=edge.MatchValue(filter.value))

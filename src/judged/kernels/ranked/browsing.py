@@ -21,6 +21,8 @@ from judged.kernels.segments import divide, segment_cumprod_before, segment_max,
 
 Continuation: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
 """The probability of continuing, from the ranks (a row), the gains there, and the cumulated gains (rows of queries)."""
+ROUNDING = 1e-9
+"""Difference within which a limit of BPM that has moved counts as reached."""
 ReaderModel: TypeAlias = Literal["rbp", "insq", "inst", "bpm", "sdcg", "nerr8", "nerr9", "nerr10", "nerr11"]
 """The measures that have a reader."""
 
@@ -110,10 +112,12 @@ def bpm_reader(
 
     With `hb` and `hc` both limits move with what has been found.
     """
+    # limits that move are sums of shares such as 1/3, which meet the gain exactly in arithmetic and not in floating point
+    slack = ROUNDING if hb or hc else 0.0
 
     def continuation(rank: Floats, gain: Floats, total: Floats) -> Floats:
         surplus = (total - gain) - gain_med * (rank - 1.0)
-        wanting, able = total < T + hb * surplus, rank < cutoff + hc * surplus
+        wanting, able = total < T + hb * surplus - slack, rank < cutoff + hc * surplus - slack
         return np.where(wanting & able, 1.0, 0.0)
 
     return Reader(continuation, depth if hc else min(cutoff, depth))

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from judged.arrays import Floats, Ints
+from judged.arrays import Flags, Floats, Ints
 from judged.errors import BadMeasure
 from judged.kernels.elementary import log, log2, map_distinct, powers
 from judged.kernels.ranked.ranking import Ranking
@@ -16,6 +16,10 @@ from judged.kernels.segments import divide, segment_cumsum, segment_max, segment
 
 Gain: TypeAlias = Literal["linear", "exp"]
 """The gain of a grade is the grade itself, or 2^grade − 1."""
+Discount: TypeAlias = Literal["log2", "position"]
+"""A gain is divided by log₂(rank + 1), or by the rank."""
+Ideal: TypeAlias = Literal["judged", "retrieved"]
+"""The best order has every judged document, or as many as the query retrieved."""
 Gains: TypeAlias = tuple[tuple[float, float], ...]
 """Pairs of a grade and the gain that replaces its own."""
 LARGEST_EXPONENT = 1_000
@@ -97,9 +101,9 @@ def best_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = No
     return ranking.cached(("best gains", gain, gains), lambda: _sort_gains(ranking, gain, gains))
 
 
-def dcg_discount(rank: Ints) -> Floats:
-    """Return log₂(rank + 1), the discount of DCG."""
-    return log2(rank + 1)
+def dcg_discount(rank: Ints, discount: Discount = "log2") -> Floats:
+    """Return log₂(rank + 1), the discount of DCG, or the rank itself."""
+    return log2(rank + 1) if discount == "log2" else rank.astype(np.float64)
 
 
 def jk_discount(rank: Ints, base: float) -> Floats:
@@ -108,43 +112,65 @@ def jk_discount(rank: Ints, base: float) -> Floats:
     return discount
 
 
-def discounted_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
-    """Return the gain of every retrieved judged document over log₂(rank + 1)."""
-    discount = ranking.cached(("discount",), lambda: dcg_discount(ranking.rank))
-    return ranking.cached(("discounted", gain, gains), lambda: found_gains(ranking, gain, gains) / discount)
-
-
-def best_discounted_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
-    """Return the gain of every judged document in the best order over log₂(rank + 1)."""
-    discount = ranking.cached(("best discount",), lambda: dcg_discount(ranking.best_rank))
+def discounted_gains(
+    ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None, discount: Discount = "log2"
+) -> Floats:
+    """Return the discounted gain of every retrieved judged document."""
+    divisor = ranking.cached(("discount", discount), lambda: dcg_discount(ranking.rank, discount))
     return ranking.cached(
-        ("best discounted", gain, gains), lambda: best_gains(ranking, gain, gains) / discount
+        ("discounted", gain, gains, discount), lambda: found_gains(ranking, gain, gains) / divisor
+    )
+
+
+def best_discounted_gains(
+    ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None, discount: Discount = "log2"
+) -> Floats:
+    """Return the discounted gain of every judged document in the best order."""
+    divisor = ranking.cached(("best discount", discount), lambda: dcg_discount(ranking.best_rank, discount))
+    return ranking.cached(
+        ("best discounted", gain, gains, discount), lambda: best_gains(ranking, gain, gains) / divisor
     )
 
 
 def discounted_sum(
-    ranking: Ranking, cutoff: int | None = None, gain: Gain = "linear", gains: Gains | None = None
+    ranking: Ranking,
+    cutoff: int | None = None,
+    gain: Gain = "linear",
+    gains: Gains | None = None,
+    discount: Discount = "log2",
 ) -> Floats:
     """Return the discounted cumulative gain of the first `cutoff` results of every query."""
     return ranking.cached(
-        ("discounted sum", cutoff, gain, gains),
+        ("discounted sum", cutoff, gain, gains, discount),
         lambda: segment_sum(
-            np.where(ranking.within(cutoff), discounted_gains(ranking, gain, gains), 0.0), ranking.offset
+            np.where(ranking.within(cutoff), discounted_gains(ranking, gain, gains, discount), 0.0),
+            ranking.offset,
         ),
     )
 
 
 def ideal_sum(
-    ranking: Ranking, cutoff: int | None = None, gain: Gain = "linear", gains: Gains | None = None
+    ranking: Ranking,
+    cutoff: int | None = None,
+    gain: Gain = "linear",
+    gains: Gains | None = None,
+    discount: Discount = "log2",
+    ideal: Ideal = "judged",
 ) -> Floats:
     """Return the discounted cumulative gain of the first `cutoff` documents of the best order."""
-    near = True if cutoff is None else ranking.best_rank <= cutoff
+    near = is_in_ideal(ranking, cutoff, ideal)
     return ranking.cached(
-        ("ideal sum", cutoff, gain, gains),
+        ("ideal sum", cutoff, gain, gains, discount, ideal),
         lambda: segment_sum(
-            np.where(near, best_discounted_gains(ranking, gain, gains), 0.0), ranking.best_offset
+            np.where(near, best_discounted_gains(ranking, gain, gains, discount), 0.0), ranking.best_offset
         ),
     )
+
+
+def is_in_ideal(ranking: Ranking, cutoff: int | None, ideal: Ideal = "judged") -> Flags:
+    """Flag the documents of the best order that count down to the cutoff."""
+    near = np.ones(len(ranking.best), dtype=bool) if cutoff is None else ranking.best_rank <= cutoff
+    return near if ideal == "judged" else near & (ranking.best_rank <= ranking.retrieved[ranking.best_query])
 
 
 def cumulative_gains(ranking: Ranking, gains: Gains | None = None) -> Floats:

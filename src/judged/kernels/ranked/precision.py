@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from judged.arrays import Flags, Floats, Ints
@@ -26,6 +28,18 @@ def precision_sum(ranking: Ranking, cutoff: int | None = None, rel: float | None
             np.where(ranking.within(cutoff), precision_at_hits(ranking, at), 0.0), ranking.offset
         ),
     )
+
+
+def count_findable(
+    ranking: Ranking,
+    *,
+    cutoff: int | None,
+    rel: float | None = None,
+    over: Literal["relevant", "cutoff"] = "relevant",
+) -> Ints:
+    """Count the relevant documents of every query, and with `over="cutoff"` no more of them than `cutoff`."""
+    relevant = ranking.relevant(rel)
+    return np.minimum(relevant, cutoff) if over == "cutoff" and cutoff is not None else relevant
 
 
 def recall_count(ranking: Ranking, recall: float, rel: float | None = None) -> Ints:

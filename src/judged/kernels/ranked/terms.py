@@ -9,22 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.arrays import Floats, Ints
+from judged.arrays import Flags, Floats, Ints
 from judged.blocks import format_value
 from judged.kernels.ranked import browsing
 from judged.kernels.ranked.blended import blended_ratio, ideal_gain_down_to, is_top_document, relevant_gains
 from judged.kernels.ranked.gains import (
+    Discount,
     Gain,
     Gains,
+    Ideal,
     best_gains,
     dcg_discount,
     found_gains,
     grade_gains,
+    is_in_ideal,
     jk_discount,
 )
 from judged.kernels.ranked.precision import nonrelevant_above, precision_at_hits, preferences_kept
@@ -33,7 +36,7 @@ from judged.kernels.ranked.ranking import Ranking
 MAX_WRITTEN = 8
 """The number of terms up to which a sum is written out."""
 
-Column: TypeAlias = NDArray[Any]
+Column: TypeAlias = NDArray[np.number]
 Columns: TypeAlias = dict[str, Column]
 
 
@@ -102,8 +105,7 @@ def _last(columns: Columns) -> float:
 # Discounted gain
 
 
-def _gain_columns(gain: Floats, discount: Floats, rank: Ints, cutoff: int | None) -> Columns:
-    near = True if cutoff is None else rank <= cutoff
+def _gain_columns(gain: Floats, discount: Floats, near: Flags) -> Columns:
     return _with_total({"gain": gain, "discount": discount, "term": np.where(near, gain / discount, 0.0)})
 
 
@@ -114,31 +116,45 @@ def _ideal_order(view: Ranking, gain: Gain, gains: Gains | None) -> Ints | None:
 
 
 def _normalised_gain(
-    view: Ranking, discount: Callable[[Ints], Floats], cutoff: int | None, gain: Gain, gains: Gains | None
+    view: Ranking,
+    discount: Callable[[Ints], Floats],
+    cutoff: int | None,
+    gain: Gain,
+    gains: Gains | None,
+    ideal: Ideal = "judged",
 ) -> Terms:
-    columns = _gain_columns(found_gains(view, gain, gains), discount(view.rank), view.rank, cutoff)
-    best = _gain_columns(best_gains(view, gain, gains), discount(view.best_rank), view.best_rank, cutoff)
+    columns = _gain_columns(found_gains(view, gain, gains), discount(view.rank), view.within(cutoff))
+    near = is_in_ideal(view, cutoff, ideal)
+    best = _gain_columns(best_gains(view, gain, gains), discount(view.best_rank), near)
     at = "" if cutoff is None else f"@{cutoff}"
     formula = _quotient(f"DCG{at} / ideal DCG{at}", _last(columns), _last(best))
     return Terms(columns, formula, best, _ideal_order(view, gain, gains))
 
 
-def dcg_terms(view: Ranking, *, cutoff: int | None, gain: Gain, gains: Gains | None) -> Terms:
-    """Return the gain over log₂(rank + 1) of every result."""
-    columns = _gain_columns(found_gains(view, gain, gains), dcg_discount(view.rank), view.rank, cutoff)
+def dcg_terms(
+    view: Ranking, *, cutoff: int | None, gain: Gain, gains: Gains | None, discount: Discount
+) -> Terms:
+    """Return the discounted gain of every result."""
+    divisor = dcg_discount(view.rank, discount)
+    columns = _gain_columns(found_gains(view, gain, gains), divisor, view.within(cutoff))
     return Terms(columns, sum_formula("the sum of the terms", columns["term"].tolist()))
 
 
-def idcg_terms(view: Ranking, *, cutoff: int | None, gain: Gain, gains: Gains | None) -> Terms:
-    """Return the gain over log₂(rank + 1) of every judged document in the best order."""
-    best = _gain_columns(best_gains(view, gain, gains), dcg_discount(view.best_rank), view.best_rank, cutoff)
+def idcg_terms(
+    view: Ranking, *, cutoff: int | None, gain: Gain, gains: Gains | None, discount: Discount
+) -> Terms:
+    """Return the discounted gain of every judged document in the best order."""
+    divisor = dcg_discount(view.best_rank, discount)
+    best = _gain_columns(best_gains(view, gain, gains), divisor, is_in_ideal(view, cutoff))
     formula = sum_formula("the sum of the terms of the best order", best["term"].tolist())
     return Terms({}, formula, best, _ideal_order(view, gain, gains))
 
 
-def ndcg_terms(view: Ranking, *, cutoff: int | None, gain: Gain, gains: Gains | None) -> Terms:
+def ndcg_terms(
+    view: Ranking, *, cutoff: int | None, gain: Gain, gains: Gains | None, discount: Discount, ideal: Ideal
+) -> Terms:
     """Return the terms of DCG, of the results and of the best order."""
-    return _normalised_gain(view, dcg_discount, cutoff, gain, gains)
+    return _normalised_gain(view, lambda rank: dcg_discount(rank, discount), cutoff, gain, gains, ideal)
 
 
 def ndcg_jk_terms(
@@ -316,7 +332,7 @@ def rbp_terms(
 def browsing_terms(make_reader: Callable[..., browsing.Reader]) -> TermsFunction:
     """Return the function of a measure whose other parameters are those of its reader."""
 
-    def terms(view: Ranking, *, gain: Gain, max_grade: float | None, **parameters: Any) -> Terms:
+    def terms(view: Ranking, *, gain: Gain, max_grade: float | None, **parameters: object) -> Terms:
         """Return the gain of every result times the probability that the reader reaches it."""
         share, reader = browsing.gain_share(view, gain, max_grade), make_reader(**parameters)
         reached = np.zeros(max(len(view.rank), reader.depth))
@@ -332,9 +348,16 @@ def browsing_terms(make_reader: Callable[..., browsing.Reader]) -> TermsFunction
 # The blended ratio
 
 
-def _ratio_columns(
-    view: Ranking, rel: float | None, *, beta: float, gain: Gain, gains: Gains | None
-) -> Columns:
+class Blend(TypedDict):
+    """The parameters of the blended ratio."""
+
+    beta: float
+    gain: Gain
+    gains: Gains | None
+
+
+def _ratio_columns(view: Ranking, rel: float | None, **blend: Unpack[Blend]) -> Columns:
+    beta, gain, gains = blend["beta"], blend["gain"], blend["gains"]
     return {
         "found": view.found(rel),
         "gained": np.cumsum(relevant_gains(view, rel, gain, gains)),
@@ -343,11 +366,13 @@ def _ratio_columns(
     }
 
 
-def _only(words: str, values: Floats) -> Formula | None:
+def _only(words: str, values: Column) -> Formula | None:
     return Formula(words, "{}", (float(values[0]),)) if len(values) else None
 
 
-def q_terms(view: Ranking, *, cutoff: int | None, over: str, rel: float | None, **blend: Any) -> Terms:
+def q_terms(
+    view: Ranking, *, cutoff: int | None, over: str, rel: float | None, **blend: Unpack[Blend]
+) -> Terms:
     """Return the blended ratio at every relevant result."""
     columns = _ratio_columns(view, rel, **blend)
     total = np.cumsum(np.where(view.within(cutoff), columns["ratio"], 0.0))
@@ -356,14 +381,14 @@ def q_terms(view: Ranking, *, cutoff: int | None, over: str, rel: float | None, 
     return Terms(columns, _quotient(f"sum of the ratios / {name}", _last(columns), relevant))
 
 
-def top_ratio_terms(view: Ranking, *, rel: float | None, **blend: Any) -> Terms:
+def top_ratio_terms(view: Ranking, *, rel: float | None, **blend: Unpack[Blend]) -> Terms:
     """Return the blended ratio at the first of the most relevant results."""
     columns = _ratio_columns(view, rel, **blend)
     words = "the ratio at the first of the most relevant results"
     return Terms(columns, _only(words, columns["ratio"][is_top_document(view, rel)]))
 
 
-def top_mean_terms(view: Ranking, *, rel: float | None, **blend: Any) -> Terms:
+def top_mean_terms(view: Ranking, *, rel: float | None, **blend: Unpack[Blend]) -> Terms:
     """Return the blended ratios down to the first of the most relevant results."""
     columns, last = _ratio_columns(view, rel, **blend), view.rank[is_top_document(view, rel)]
     if len(last) == 0:
@@ -373,7 +398,7 @@ def top_mean_terms(view: Ranking, *, rel: float | None, **blend: Any) -> Terms:
     return Terms(columns, _quotient(words, float(columns["ratio"][above].sum()), int(above.sum())))
 
 
-def first_ratio_terms(view: Ranking, *, rel: float | None, **blend: Any) -> Terms:
+def first_ratio_terms(view: Ranking, *, rel: float | None, **blend: Unpack[Blend]) -> Terms:
     """Return the blended ratio at the first relevant result."""
     columns = _ratio_columns(view, rel, **blend)
     first = view.hits(rel) & (columns["found"] == 1)

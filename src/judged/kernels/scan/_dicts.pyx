@@ -17,7 +17,6 @@ cdef enum:
     AS_GIVEN = 2
 
 cdef enum:
-    FEW = 64  # for this many judged documents or fewer, counting ranks is faster than sorting
     LONGEST_NUMBER = 640  # digits that Python converts under any limit
 
 
@@ -27,13 +26,6 @@ cdef double as_double(object value) except? -1.0:
 
 cdef class Shelf:
     """The scores of one query's dict, in its order, and whether they fall."""
-
-    cdef double *score
-    cdef Py_ssize_t count, room
-    cdef bint falling, level
-    """Whether no score is above the one before it, and whether one is equal to it."""
-    cdef int64_t infinite, nan
-    """Of all dicts so far."""
 
     def __dealloc__(self):
         free(self.score)
@@ -127,6 +119,45 @@ cdef class Shelf:
             i += 1
         return before
 
+    cdef Py_ssize_t find_judged(
+        self, dict scores, list documents, Py_ssize_t first, Py_ssize_t last, Hit *hit, int rule, bint single
+    ) except -2:
+        """Write the judged documents of a query's scores, by rank, to `hit`; return how many they are.
+
+        Returns LEFT where many documents are judged and scores are equal: sorting names once is then faster than
+        comparing them with those of each judged document. TypeError where an id is not text.
+        """
+        cdef int64_t infinite = self.infinite, nan = self.nan
+        cdef Py_ssize_t row, n = 0
+        cdef PyObject *value
+        cdef double score
+        if not isinstance(next(iter(scores)), str):
+            raise TypeError("a document id is not text")
+        self.fill(scores, single)
+        if last - first > FEW and self.count > FEW:
+            if not self.falling and self.nan == nan:  # NaN has no place in an order
+                self.sort()
+            if self.level or not self.falling:
+                self.infinite, self.nan = infinite, nan  # the caller counts them
+                return LEFT
+        for row in range(first, last):
+            value = PyDict_GetItemWithError(scores, documents[row])
+            if value == NULL:
+                refuse_as_number(scores, documents[row])
+                continue
+            held = <object> value  # the dict might let go of it
+            score = as_double(held)
+            if single:
+                score = <double> <float> score
+            hit[n].row = row
+            self.locate(score, &hit[n].above, &hit[n].tied)
+            hit[n].rank = hit[n].above + 1
+            if hit[n].tied > 1:
+                hit[n].rank += self.equals_before(scores, documents[row], score, rule)
+            n += 1
+        order_by_rank(hit, n)
+        return n
+
 
 cdef int refuse_as_number(dict scores, str document) except -1:
     """TypeError where a document is missed only because the dict has it as a whole number.
@@ -139,15 +170,21 @@ cdef int refuse_as_number(dict scores, str document) except -1:
     return 0
 
 
-cdef void order_by_rank(int64_t[:, ::1] hit, Py_ssize_t first, Py_ssize_t last) noexcept:
-    """Put the hits of one query, of which there are few, into the order of their ranks."""
-    cdef Py_ssize_t i, j, k
-    for i in range(first + 1, last):
-        j = i
-        while j > first and hit[j - 1, 1] > hit[j, 1]:
-            for k in range(4):
-                hit[j - 1, k], hit[j, k] = hit[j, k], hit[j - 1, k]
+cdef int order_by_rank(Hit *hit, Py_ssize_t count) except -1:
+    """Put the hits of one query into the order of their ranks."""
+    cdef Py_ssize_t i, j
+    cdef Hit moved
+    if count > FEW:
+        hits = np.asarray(<int64_t[:count, :4]> <int64_t *> hit)
+        hits[:] = hits[np.argsort(hits[:, 1])]
+        return 0
+    for i in range(1, count):
+        moved, j = hit[i], i
+        while j > 0 and hit[j - 1].rank > moved.rank:
+            hit[j] = hit[j - 1]
             j -= 1
+        hit[j] = moved
+    return 0
 
 
 def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, run, *, int rule, bint single):
@@ -159,16 +196,12 @@ def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, ru
     with those of each judged document.
     """
     cdef Shelf shelf = Shelf()
-    cdef Py_ssize_t q, n = 0
-    cdef int64_t row
-    cdef double score
-    cdef PyObject *value
+    cdef Py_ssize_t q, found, n = 0
     cdef dict scores
-    cdef int64_t infinite, nan
     cdef int64_t[::1] count = np.zeros(len(queries), dtype=np.int64)
     cdef int64_t[::1] hits = np.zeros(len(queries), dtype=np.int64)
-    found = np.empty((len(documents), 4), dtype=np.int64)
-    cdef int64_t[:, ::1] hit = found
+    table = np.empty((len(documents) + 1, 4), dtype=np.int64)  # one more, so that there is a first
+    cdef int64_t[:, ::1] hit = table
     left = []
     for q in range(len(queries)):
         inner = run.get(queries[q])
@@ -176,36 +209,12 @@ def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, ru
             continue
         scores = inner if type(inner) is dict else dict(inner)
         count[q] = len(scores)
-        if not isinstance(next(iter(scores)), str):
-            raise TypeError("a document id is not text")
-        infinite, nan = shelf.infinite, shelf.nan
-        shelf.fill(scores, single)
-        if row_offset[q + 1] - row_offset[q] > FEW and count[q] > FEW:
-            if not shelf.falling and shelf.nan == nan:  # NaN has no place in an order
-                shelf.sort()
-            if shelf.level or not shelf.falling:
-                shelf.infinite, shelf.nan = infinite, nan  # the caller counts them
-                left.append(q)
-                continue
-        for row in range(row_offset[q], row_offset[q + 1]):
-            value = PyDict_GetItemWithError(scores, documents[row])
-            if value == NULL:
-                refuse_as_number(scores, documents[row])
-                continue
-            held = <object> value  # the dict might let go of it
-            score = as_double(held)
-            if single:
-                score = <double> <float> score
-            hit[n, 0] = row
-            shelf.locate(score, &hit[n, 2], &hit[n, 3])
-            hit[n, 1] = hit[n, 2] + 1
-            if hit[n, 3] > 1:
-                hit[n, 1] += shelf.equals_before(scores, documents[row], score, rule)
-            hits[q] += 1
-            n += 1
-        if hits[q] <= FEW:
-            order_by_rank(hit, n - hits[q], n)
+        found = shelf.find_judged(
+            scores, documents, row_offset[q], row_offset[q + 1], <Hit *> &hit[n, 0], rule, single
+        )
+        if found == LEFT:
+            left.append(q)
         else:
-            mine = found[n - hits[q] : n]
-            mine[:] = mine[np.argsort(mine[:, 1])]
-    return np.asarray(count), np.asarray(hits), found[:n], shelf.infinite, shelf.nan, left
+            hits[q] = found
+            n += found
+    return np.asarray(count), np.asarray(hits), table[:n], shelf.infinite, shelf.nan, left

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from threading import local
 from types import ModuleType
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -48,9 +48,9 @@ class JudgedIndex:
     row_offset: Ints
     """Query `q` owns judgment rows `row_offset[q]` to `row_offset[q + 1]`."""
 
-    _made: dict[str, Any] = field(default_factory=dict)
+    _made: dict[str, object] = field(default_factory=dict)
 
-    def for_scanner(self, engine: ModuleType) -> Any:
+    def for_scanner(self, engine: ModuleType) -> object:
         """Return the index of a scanner, made once however many pieces of a run are scanned."""
         if engine.__name__ not in self._made:
             self._made[engine.__name__] = engine.index_from(
@@ -173,6 +173,15 @@ def join(scans: Sequence[Scanned]) -> Scanned:
     )
 
 
+class ScanOptions(TypedDict, total=False):
+    """How a run is scanned."""
+
+    ties: TieRule
+    single: bool
+    threads: int
+    progress: Progress | None
+
+
 class TextSource(Protocol):
     """A text that is not in memory: it is read a stretch at a time."""
 
@@ -184,7 +193,7 @@ class TextSource(Protocol):
         """Fill the buffer with the bytes from `begin` on."""
 
 
-def align_text(index: JudgedIndex, text: Bytes | TextSource, **options: Any) -> Aligned:
+def align_text(index: JudgedIndex, text: Bytes | TextSource, **options: Unpack[ScanOptions]) -> Aligned:
     """Find the ranks of the judged documents in the lines of a TREC run; `options` are those of `scan_text`."""
     return scan_text(index, text, **options).arrange(len(index))
 
@@ -194,7 +203,7 @@ def align_columns(
     query: tuple[Bytes, Ints],
     document: tuple[Bytes, Ints],
     score: Floats,
-    **options: Any,
+    **options: Unpack[ScanOptions],
 ) -> Aligned:
     """Find the ranks of the judged documents in three columns; `options` are those of `scan_columns`."""
     return scan_columns(index, query, document, score, **options).arrange(len(index))
@@ -272,7 +281,7 @@ def _pad_empty(column: tuple[Bytes, Ints]) -> tuple[Bytes, Ints]:
     return (data if len(data) else np.zeros(1, dtype=np.uint8)), np.ascontiguousarray(offset)
 
 
-def _to_part(found: Any) -> Part:
+def _to_part(found: Part | dict[str, Any]) -> Part:
     return found if isinstance(found, Part) else Part(**found)
 
 
@@ -396,7 +405,7 @@ def _concatenate(parts: Sequence[Part]) -> Part:
     return Part(**joined)
 
 
-def _select_blocks(part: Part, blocks: Any, hits: Any) -> Part:
+def _select_blocks(part: Part, blocks: Flags, hits: Flags) -> Part:
     """Return some of the blocks of a part, with their hits."""
     if blocks.all():
         return part
@@ -452,7 +461,7 @@ def align_mapping(
     queries: list[str],
     documents: list[str],
     row_offset: Ints,
-    run: Mapping[Any, Mapping[Any, Any]],
+    run: Mapping[str, Mapping[str, float]],
     *,
     ties: TieRule = "document-descending",
     single: bool = True,
@@ -461,37 +470,47 @@ def align_mapping(
 
     Query `q` owns `documents[row_offset[q]:row_offset[q + 1]]`.
     """
-    options: dict[str, Any] = {"rule": RULES.index(ties), "single": single}
+    rule = RULES.index(ties)
     engine = load_compiled("_dicts") or scanner
     count, hits, found, infinite, nan, left = engine.scan_mapping(
-        queries, documents, row_offset, run, **options
+        queries, documents, row_offset, run, rule=rule, single=single
     )
-    parts = [np.column_stack((np.repeat(np.arange(len(queries)), hits), found))]
-    for q in left:
-        first, last = row_offset[q : q + 2].tolist()
-        scores = run.get(queries[q]) or {}
-        every, places = scanner.scan_query(scores, documents[first:last], **options)
-        count[q] = len(every)
-        infinite += int(np.isinf(every).sum())
-        nan += int(np.isnan(every).sum())
-        parts.append(np.column_stack((np.full(len(places), q), places + np.array([first, 0, 0, 0]))))
-    table = np.concatenate(parts)
-    if len(parts) > 1:  # the scanner orders hits by query and rank, the queries left over follow
-        table = table[np.lexsort((table[:, 2], table[:, 0]))]
-    known = set(queries)
+    if left:
+        more = {}
+        for q in left:
+            first, last = row_offset[q : q + 2].tolist()
+            scores = run.get(queries[q]) or {}
+            every, places = scanner.scan_query(scores, documents[first:last], rule=rule, single=single)
+            count[q] = len(every)
+            infinite += int(np.count_nonzero(np.isinf(every)))
+            nan += int(np.count_nonzero(np.isnan(every)))
+            more[q] = places + np.array([first, 0, 0, 0])
+        found = _insert(found, hits, more)
     present = count > 0
     for q in np.flatnonzero(~present).tolist():
         present[q] = queries[q] in run
+    others: Iterable[object] = ()
+    if type(run) is not dict or np.count_nonzero(present) < len(run):
+        known = set(queries)
+        others = (query for query in run if query not in known)
     return Aligned(
-        row=table[:, 1],
-        rank=table[:, 2],
-        above=table[:, 3],
-        tied=table[:, 4],
-        offset=np.searchsorted(table[:, 0], np.arange(len(queries) + 1)).astype(np.int64),
+        row=found[:, 0],
+        rank=found[:, 1],
+        above=found[:, 2],
+        tied=found[:, 3],
+        offset=np.concatenate(([0], np.cumsum(hits))),
         retrieved=count,
         present=present,
         rows=int(count.sum()),
-        unjudged_queries=tuple(str(query) for query in run if query not in known),
+        unjudged_queries=tuple(map(str, others)),
         infinite=infinite,
-        counts=Counter({KINDS[NAN]: nan}) if nan else Counter(),
+        counts=Counter({KINDS[NAN]: nan} if nan else ()),
     )
+
+
+def _insert(found: Ints, hits: Ints, more: Mapping[int, Ints]) -> Ints:
+    """Return the hits of all queries, with those of some queries inserted and counted in `hits`."""
+    cuts = np.concatenate(([0], np.cumsum(hits))).tolist()
+    parts = [more.get(q, found[cuts[q] : cuts[q + 1]]) for q in range(len(hits))]
+    hits[list(more)] = [len(places) for places in more.values()]
+    return np.concatenate(parts)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -275,7 +274,7 @@ def _count_before(document: Strings, group: Ints, at: Ints, size: Ints, rule: in
     return before[at]
 
 
-def _differs(values: NDArray[Any]) -> Flags:
+def _differs(values: NDArray[np.number]) -> Flags:
     """Flag the elements that differ from the one before, from the second on."""
     changed: Flags = values[1:] != values[:-1]
     return changed
@@ -307,7 +306,7 @@ def scan_mapping(
     queries: list[str],
     documents: list[str],
     row_offset: Ints,
-    run: Mapping[Any, Mapping[Any, Any]],
+    run: Mapping[str, Mapping[str, float]],
     *,
     rule: int,
     single: bool,
@@ -328,7 +327,7 @@ def scan_mapping(
 
 
 def scan_query(
-    scores: Mapping[Any, Any], judged: Sequence[str], *, rule: int, single: bool
+    scores: Mapping[str, float], judged: Sequence[str], *, rule: int, single: bool
 ) -> tuple[Floats, Ints]:
     """Return the scores as compared; and number, rank, documents above and tied of every judged document found."""
     _check_types(scores)
@@ -344,7 +343,7 @@ def scan_query(
     return every, places[np.argsort(rank, kind="stable")]
 
 
-def _check_types(scores: Mapping[Any, Any]) -> None:
+def _check_types(scores: Mapping[str, float]) -> None:
     """Raise `TypeError` if an id is not text, or a score is text or None, which NumPy would convert."""
     if not all(issubclass(kind, str) for kind in set(map(type, scores))):
         msg = "a document id is not text"
@@ -355,10 +354,10 @@ def _check_types(scores: Mapping[Any, Any]) -> None:
 
 
 def _order_in_groups(
-    scores: Mapping[Any, Any], every: Floats, wanted: set[float], rule: int
-) -> dict[Any, int]:
+    scores: Mapping[str, float], every: Floats, wanted: set[float], rule: int
+) -> dict[str, int]:
     """Count for every document with one of the wanted scores the documents of that score before it."""
-    groups: dict[float, list[Any]] = {score: [] for score in wanted}
+    groups: dict[float, list[str]] = {score: [] for score in wanted}
     if wanted:
         for document, score in zip(scores, every.tolist(), strict=True):
             if score in groups:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class Strings:
     def __len__(self) -> int:
         return len(self.start)
 
-    def __getitem__(self, which: Any) -> Strings:
+    def __getitem__(self, which: slice | Ints | Flags) -> Strings:
         """Return some of the strings, with the same buffer and with hashes if they are known."""
         some = Strings(self.buffer, self.start[which], self.length[which])
         if "hashes" in self.__dict__:

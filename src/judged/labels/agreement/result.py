@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from statistics import median
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -18,13 +18,14 @@ from judged.figures import draw_heat_map
 from judged.labels.agreement.grades import Grade
 from judged.labels.agreement.system_order import RankedSystems
 from judged.problem import Note
-from judged.result import Provenance, Result, tabulate
+from judged.result import Provenance, Result, name_rows, tabulate
 from judged.stats.intervals import Interval, defined_student_interval
 from judged.stats.outcome import Undefined
 from judged.stats.prediction_powered import (
     CorrectedRate,
     PoweredMean,
     StratifiedMean,
+    Trust,
     prediction_powered_mean,
     rogan_gladen_rate,
     stratified_mean,
@@ -411,9 +412,13 @@ class Agreement(Result):
         figures = [
             _flatten({"part": part, "name": name, **empty, "value": value}) for part, name, value in parts
         ]
+        names = {ranked.measure: ranked.canonical or ranked.measure for ranked in self.systems}
         return {
             "figures": tabulate(figures),
-            **{name: tabulate([_flatten(row) for row in rows]) for name, rows in subjects.items()},
+            **{
+                name: name_rows(tabulate([_flatten(row) for row in rows]), names)
+                for name, rows in subjects.items()
+            },
         }
 
     def blocks(self, display: Display) -> Iterable[Block]:
@@ -478,10 +483,15 @@ def _show_interval(estimate: PoweredMean | StratifiedMean) -> Row:
     return {"value": Estimate(estimate.mean, low, high), "error": error}
 
 
-def _power_mean(*values: Floats, **options: Any) -> PoweredMean | Undefined:
+def _power_mean(
+    *values: Floats,
+    trust: Trust = "tuned",
+    clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None = None,
+    level: float,
+) -> PoweredMean | Undefined:
     """Return the mean, or the reason why these values have no interval."""
     try:
-        return prediction_powered_mean(*values, **options)
+        return prediction_powered_mean(*values, trust=trust, clusters=clusters, level=level)
     except BadSample as error:
         return Undefined(error.message)
 

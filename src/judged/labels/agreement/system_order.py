@@ -11,6 +11,7 @@ from judged.errors import BadSample, Unusable
 from judged.io.read import read_labels, read_run
 from judged.labels.agreement.grades import GradedResult, describe_result, read_grades
 from judged.measures.measure import Measure
+from judged.measures.written import find_written
 from judged.problem import Problem
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
@@ -18,7 +19,7 @@ from judged.scoring.evaluate import evaluate
 from judged.scoring.family import Measures
 from judged.stats.outcome import Undefined
 from judged.stats.rank_correlation import RankAgreement, kendall_tau, tau_ap, tau_ap_b
-from judged.tables.inputs import RunLike
+from judged.tables.inputs import LabelsLike, RunLike
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Labels
 
@@ -41,6 +42,8 @@ class RankedSystems:
     top_tau: RankAgreement | Undefined
     """τ_b of the best five systems alone."""
     higher_is_better: bool = True
+    canonical: str = ""
+    """The canonical name of the measure; empty: that which is shown."""
 
     def rows(self) -> list[dict[str, str | int | float]]:
         """Return a row for each system: its scores and places under both."""
@@ -71,7 +74,12 @@ class RankedSystems:
 
 
 def rank_systems(
-    measure: str, human: Mapping[str, float], labels: Mapping[str, float], *, higher_is_better: bool = True
+    measure: str,
+    human: Mapping[str, float],
+    labels: Mapping[str, float],
+    *,
+    higher_is_better: bool = True,
+    canonical: str = "",
 ) -> RankedSystems:
     """Compare how two sets of scores rank the same systems; `human` is the truth.
 
@@ -98,6 +106,7 @@ def rank_systems(
         if len(order) > TOP
         else Undefined(f"there are only {len(order)} systems"),
         higher_is_better,
+        canonical,
     )
 
 
@@ -121,9 +130,10 @@ def rank_runs(
     first = next(iter(scored[0].values()))
     return tuple(
         rank_systems(
-            str(measure),
+            measure.label,
             *({name: result[measure] for name, result in evaluations.items()} for evaluations in scored),
             higher_is_better=measure.higher_is_better is not False,
+            canonical=str(measure) if find_written(measure) else "",
         )
         for measure in first.measures
         if not measure.text
@@ -149,9 +159,9 @@ def _to_judgments(pairs: Sequence[tuple[GradedResult, GradedResult]]) -> tuple[J
 
 
 def rank_sessions(
-    traces: Any,
-    labels: Any,
-    human: Any,
+    traces: object,
+    labels: LabelsLike,
+    human: LabelsLike,
     measures: Measures = ("CG@last", "SRE@last"),
     **options: Any,
 ) -> tuple[RankedSystems, ...]:
@@ -164,10 +174,11 @@ def rank_sessions(
     by_people, by_labels = (evaluate_sessions(traces, measures, labels=some, **options) for some in shared)
     return tuple(
         rank_systems(
-            str(measure),
+            measure.label,
             {name: system[measure] for name, system in by_people.systems.items()},
             {name: system[measure] for name, system in by_labels.systems.items()},
             higher_is_better=measure.higher_is_better is not False,
+            canonical=str(measure) if find_written(measure) else "",
         )
         for measure in by_people.measures
     )

@@ -97,8 +97,9 @@ def command(
         msg = "RUNs and --sessions cannot be combined: one set of measures ranks one kind of system"
         raise click.UsageError(msg)
     further = {judge.name: judge.path for judge in named_runs(options.judges)}
-    ranked = {run.name: run.path for run in named_runs(runs)}
-    check_standard_input([labels, human, *further.values(), *ranked.values()])
+    given = named_runs(runs)
+    ranked = {run.name: run.system.source for run in given}
+    check_standard_input([labels, human, *further.values(), *(run.path for run in given)])
     with Progress("Comparing labels", enabled=not output.quiet):
         result = agreement(
             labels,

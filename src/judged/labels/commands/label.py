@@ -183,6 +183,10 @@ class FileOptions:
     def check(self) -> None:
         """Refuse a job whose labels have no place, or would overwrite other files."""
         output, cache = self.output, self.cache
+        if output is not None:
+            from judged.io.write import LABEL_EXTENSIONS, check_trec_extension
+
+            check_trec_extension(output, known=LABEL_EXTENSIONS)
         if output is None or cache is None:
             msg = "no file is given for the labels: `-o FILE`, or `--dry-run`"
             raise click.UsageError(msg)

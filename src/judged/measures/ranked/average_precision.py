@@ -9,13 +9,13 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.kernels.elementary import log
-from judged.kernels.in_order import average_precision_in_order, precision_odds_in_order
-from judged.kernels.ranked.precision import interpolated_precision, precision_sum
+from judged.kernels.ranked.precision import count_findable, interpolated_precision, precision_sum
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.terms import average_precision_terms, interpolated_terms
 from judged.kernels.segments import divide
+from judged.measures.fold import Fold
 from judged.measures.laws import BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
+from judged.plugins import defer
 
 
 def average_precision(
@@ -47,19 +47,55 @@ def average_precision(
         >>> judged.evaluate(qrels, run, "AP").mean()
         {'AP': 0.5555...}
     """
-    relevant = ranking.relevant(rel)
-    if over == "cutoff" and cutoff is not None:
-        relevant = np.minimum(relevant, cutoff)
-    return divide(precision_sum(ranking, cutoff, rel), relevant)
+    return divide(
+        precision_sum(ranking, cutoff, rel), count_findable(ranking, cutoff=cutoff, rel=rel, over=over)
+    )
 
 
 AP = Measure(
     "AP",
     average_precision,
-    terms=average_precision_terms,
+    terms=defer("judged.kernels.ranked.terms:average_precision_terms"),
     at_parameter="cutoff",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
-    in_order=average_precision_in_order,
+    in_order=defer("judged.kernels.in_order:average_precision_in_order"),
+    fold=Fold("precision", count_findable),
+)
+
+
+def average_precision_of_found(
+    ranking: Ranking, *, cutoff: int | None = None, rel: float | None = None
+) -> Floats:
+    r"""Return the precision at the rank of each relevant result, averaged over these results alone.
+
+    $$\mathrm{AP\_found}@k = \frac{1}{n} \sum_{i \le k,\; g_i \ge \mathrm{rel}} \mathrm{P}@i$$
+
+    where $g_i$ is the grade of the result at rank $i$ and $n$ the number of relevant results down to rank $k$.
+    A relevant document that was missed costs nothing, so one found first is worth as much as all of them, and another
+    one found at the end lowers the value: read it with recall.
+
+    Title: Average precision over the relevant documents found: the order alone, whatever was missed.
+    Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
+    Agrees with: torchmetrics' `RetrievalMAP` on positive scores; the context precision of Ragas, from its verdicts.
+    References: Ragas. Context precision. https://docs.ragas.io/en/stable/concepts/metrics/available_metrics/context_precision
+
+    Example:
+        Relevant documents come first and third, so the precisions are 1/1 and 2/3; that a third one is missed has no
+        effect:
+
+        >>> qrels = {"q1": {"a": 1, "b": 0, "c": 1, "d": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "AP_found").mean()
+        {'AP_found': 0.8333...}
+    """
+    return divide(precision_sum(ranking, cutoff, rel), ranking.hits_within(cutoff, rel))
+
+
+AP_found = Measure(
+    "AP_found",
+    average_precision_of_found,
+    at_parameter="cutoff",
+    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.RELEVANCE_ONLY}),
 )
 
 
@@ -90,10 +126,10 @@ def geometric_average_precision(ranking: Ranking, *, rel: float | None = None) -
 gm_AP = Measure(
     "gm_AP",
     geometric_average_precision,
-    terms=average_precision_terms,
+    terms=defer("judged.kernels.ranked.terms:average_precision_terms"),
     aggregate="geometric",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
-    in_order=average_precision_in_order,
+    in_order=defer("judged.kernels.in_order:average_precision_in_order"),
     compare_by="AP",
 )
 
@@ -133,7 +169,7 @@ yaap = Measure(
     logit_average_precision,
     bounds=(-math.inf, math.inf),
     laws=frozenset({Law.SWAP, Law.RELEVANCE_ONLY, Law.BY_GRADE, Law.IN_ORDER}),
-    in_order=precision_odds_in_order,
+    in_order=defer("judged.kernels.in_order:precision_odds_in_order"),
 )
 
 
@@ -169,7 +205,7 @@ def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = 
 IPrec = Measure(
     "IPrec",
     precision_at_recall,
-    terms=interpolated_terms,
+    terms=defer("judged.kernels.ranked.terms:interpolated_terms"),
     at_parameter="recall",
     laws=BINARY_IN_ORDER | {Law.PARTED},
     conventions=("recall_points",),
@@ -214,7 +250,7 @@ def eleven_point_average(
 AP11 = Measure(
     "AP11",
     eleven_point_average,
-    terms=interpolated_terms,
+    terms=defer("judged.kernels.ranked.terms:interpolated_terms"),
     laws=BINARY_IN_ORDER | {Law.PARTED},
     conventions=("recall_points",),
 )

@@ -8,11 +8,12 @@ import numpy as np
 
 from judged.arrays import Flags, Floats, Ints
 from judged.kernels.elementary import log2
-from judged.kernels.in_order import ndcg_in_order, ndcg_jk_in_order
 from judged.kernels.ranked.gains import (
     LARGEST_EXPONENT,
+    Discount,
     Gain,
     Gains,
+    Ideal,
     best_gains,
     cumulative_gains,
     discounted_sum,
@@ -23,14 +24,21 @@ from judged.kernels.ranked.gains import (
     scale_exponential_gains,
 )
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.terms import dcg_terms, idcg_terms, ndcg_jk_terms, ndcg_terms
 from judged.kernels.segments import divide, segment_count, segment_cumsum, segment_sum
+from judged.measures.fold import Fold
 from judged.measures.laws import BINARY_IN_ORDER, GRADED, Law
 from judged.measures.measure import Measure
+from judged.plugins import defer
 
 
 def normalised_discounted_gain(
-    ranking: Ranking, *, cutoff: int | None = None, gain: Gain = "linear", gains: Gains | None = None
+    ranking: Ranking,
+    *,
+    cutoff: int | None = None,
+    gain: Gain = "linear",
+    gains: Gains | None = None,
+    discount: Discount = "log2",
+    ideal: Ideal = "judged",
 ) -> Floats:
     r"""Return the share of the gain of the best possible order that a ranking collects.
 
@@ -39,12 +47,15 @@ def normalised_discounted_gain(
 
     where $g_i$ is the grade of the result at rank $i$ and $g^*$ are *all* judged grades of the query, the
     most valuable first, retrieved or not. A grade is worth $v(g) = g$ (`gain="linear"`), $2^g - 1$ (`"exp"`)
-    or what `gains` says; negative gains are never part of the best order. `rel` has no part in it.
+    or what `gains` says; negative gains are never part of the best order. `rel` has no part in it. With
+    `discount="position"` gains are divided by the rank in place of its logarithm. With `ideal="retrieved"` the best
+    order ends after as many documents as were retrieved, so that a short list is not expected to hold them all.
 
     Title: Normalised discounted cumulative gain: how close a ranking comes to the best possible order.
     Empty: 0 when nothing with a positive gain is retrieved, and when nothing of the query has one.
     Agrees with: `trec_eval -m ndcg` and `-m ndcg_cut`; ir_measures' `nDCG` (`dcg='exp-log2'` is `exp`); ranx'
-        `ndcg` and, with `gain="exp"`, `ndcg_burges`. trec_eval's order of custom gains fails where two differ
+        `ndcg` and, with `gain="exp"`, `ndcg_burges`; the metrics of LightGBM, XGBoost and CatBoost under their profiles
+        (`discount="position"` is CatBoost's `denominator=Position`); Elasticsearch's with `ideal="retrieved"`. trec_eval's order of custom gains fails where two differ
         by less than 1; this one does not.
     References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
         doi:10.1145/582415.582418
@@ -60,28 +71,37 @@ def normalised_discounted_gain(
     """
     if gain == "exp" and gains is None and ranking.highest > LARGEST_EXPONENT:
         ranking, gain = scale_exponential_gains(ranking), "linear"
-    return divide(discounted_sum(ranking, cutoff, gain, gains), ideal_sum(ranking, cutoff, gain, gains))
+    return divide(
+        discounted_sum(ranking, cutoff, gain, gains, discount),
+        ideal_sum(ranking, cutoff, gain, gains, discount, ideal),
+    )
 
 
 nDCG = Measure(
     "nDCG",
     normalised_discounted_gain,
-    terms=ndcg_terms,
+    terms=defer("judged.kernels.ranked.terms:ndcg_terms"),
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR, Law.DISCOUNTED_RATIO},
-    in_order=ndcg_in_order,
+    in_order=defer("judged.kernels.in_order:ndcg_in_order"),
+    fold=Fold("gain", "ideal"),
 )
 
 
 def discounted_gain(
-    ranking: Ranking, *, cutoff: int | None = None, gain: Gain = "linear", gains: Gains | None = None
+    ranking: Ranking,
+    *,
+    cutoff: int | None = None,
+    gain: Gain = "linear",
+    gains: Gains | None = None,
+    discount: Discount = "log2",
 ) -> Floats:
     r"""Return the sum of the gains of the results, each divided by the logarithm of its rank plus one.
 
     $$\mathrm{DCG}@k = \sum_{i=1}^{k} \frac{v(g_i)}{\log_2(i + 1)}$$
 
     where $g_i$ is the grade of the result at rank $i$ and $v(g)$ its worth: $g$ (`gain="linear"`), $2^g - 1$
-    (`"exp"`) or what `gains` says. Queries with more to find can reach more; `nDCG` evens that out.
+    (`"exp"`) or what `gains` says. `discount="position"` divides by the rank. Queries with more to find can reach more; `nDCG` evens that out.
 
     Title: Discounted cumulative gain: the gain of a ranking, discounted by rank.
     Empty: 0 when nothing with a gain is retrieved.
@@ -97,21 +117,27 @@ def discounted_gain(
         >>> judged.evaluate(qrels, run, "DCG").mean()
         {'DCG': 4.4306...}
     """
-    return discounted_sum(ranking, cutoff, gain, gains)
+    return discounted_sum(ranking, cutoff, gain, gains, discount)
 
 
 DCG = Measure(
     "DCG",
     discounted_gain,
-    terms=dcg_terms,
+    terms=defer("judged.kernels.ranked.terms:dcg_terms"),
     at_parameter="cutoff",
     bounds=(0.0, math.inf),
     laws=GRADED | {Law.LINEAR, Law.GROWS},
+    fold=Fold("gain"),
 )
 
 
 def ideal_discounted_gain(
-    ranking: Ranking, *, cutoff: int | None = None, gain: Gain = "linear", gains: Gains | None = None
+    ranking: Ranking,
+    *,
+    cutoff: int | None = None,
+    gain: Gain = "linear",
+    gains: Gains | None = None,
+    discount: Discount = "log2",
 ) -> Floats:
     r"""Return the discounted cumulative gain of the best order of everything judged; nDCG divides by it.
 
@@ -119,6 +145,7 @@ def ideal_discounted_gain(
 
     where $g^*$ are all judged grades of the query, the most valuable first, and $v(g)$ the worth of a grade:
     $g$ (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says; negative gains are left out.
+    `discount="position"` divides by the rank.
 
     Title: Ideal discounted cumulative gain: the highest DCG that any ranking of a query could have.
     Unjudged: has no part in it.
@@ -136,13 +163,13 @@ def ideal_discounted_gain(
         >>> judged.evaluate(qrels, run, "IDCG").mean()
         {'IDCG': 4.7618...}
     """
-    return ideal_sum(ranking, cutoff, gain, gains)
+    return ideal_sum(ranking, cutoff, gain, gains, discount)
 
 
 IDCG = Measure(
     "IDCG",
     ideal_discounted_gain,
-    terms=idcg_terms,
+    terms=defer("judged.kernels.ranked.terms:idcg_terms"),
     at_parameter="cutoff",
     bounds=(0.0, math.inf),
     higher_is_better=None,
@@ -297,10 +324,10 @@ def originally_discounted_gain(
 nDCG_JK = Measure(
     "nDCG_JK",
     originally_discounted_gain,
-    terms=ndcg_jk_terms,
+    terms=defer("judged.kernels.ranked.terms:ndcg_jk_terms"),
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR, Law.PARTED},
-    in_order=ndcg_jk_in_order,
+    in_order=defer("judged.kernels.in_order:ndcg_jk_in_order"),
 )
 
 

@@ -7,19 +7,13 @@ from typing import Literal
 import numpy as np
 
 from judged.arrays import Floats
-from judged.kernels.in_order import r_precision_in_order
+from judged.kernels.ranked.precision import count_findable
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.terms import (
-    f1_terms,
-    precision_terms,
-    r_precision_terms,
-    recall_terms,
-    reciprocal_rank_terms,
-    success_terms,
-)
 from judged.kernels.segments import divide, segment_count, segment_max
+from judged.measures.fold import Fold
 from judged.measures.laws import BINARY, BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
+from judged.plugins import defer
 
 
 def precision(
@@ -60,10 +54,11 @@ def precision(
 P = Measure(
     "P",
     precision,
-    terms=precision_terms,
+    terms=defer("judged.kernels.ranked.terms:precision_terms"),
     at_parameter="cutoff",
     laws=BINARY | {Law.LINEAR, Law.GROWS},
     values="binary at 1",
+    fold=Fold("count", lambda _ranking, *, cutoff, **_: cutoff),
 )
 
 
@@ -97,13 +92,18 @@ def recall(
         >>> judged.evaluate(qrels, run, 'R(over="cutoff")@2').mean()
         {'R(over="cutoff")@2': 0.5}
     """
-    relevant = ranking.relevant(rel)
-    divisor = relevant if over == "relevant" else np.minimum(relevant, cutoff)
-    return divide(ranking.hits_within(cutoff, rel), divisor)
+    return divide(
+        ranking.hits_within(cutoff, rel), count_findable(ranking, cutoff=cutoff, rel=rel, over=over)
+    )
 
 
 R = Measure(
-    "R", recall, terms=recall_terms, at_parameter="cutoff", laws=BINARY_IN_ORDER | {Law.LINEAR, Law.ONE_WAY}
+    "R",
+    recall,
+    terms=defer("judged.kernels.ranked.terms:recall_terms"),
+    at_parameter="cutoff",
+    laws=BINARY_IN_ORDER | {Law.LINEAR, Law.ONE_WAY},
+    fold=Fold("count", count_findable),
 )
 
 
@@ -133,7 +133,11 @@ def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
 
 
 F1 = Measure(
-    "F1", f1, terms=f1_terms, at_parameter="cutoff", laws=BINARY_IN_ORDER | {Law.LINEAR, Law.ONE_WAY}
+    "F1",
+    f1,
+    terms=defer("judged.kernels.ranked.terms:f1_terms"),
+    at_parameter="cutoff",
+    laws=BINARY_IN_ORDER | {Law.LINEAR, Law.ONE_WAY},
 )
 
 
@@ -165,10 +169,11 @@ def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Float
 Success = Measure(
     "Success",
     success,
-    terms=success_terms,
+    terms=defer("judged.kernels.ranked.terms:success_terms"),
     at_parameter="cutoff",
     laws=BINARY | {Law.STEPWISE, Law.GROWS},
     values="binary",
+    fold=Fold("any"),
 )
 
 
@@ -200,10 +205,11 @@ def reciprocal_rank(ranking: Ranking, *, cutoff: int | None = None, rel: float |
 RR = Measure(
     "RR",
     reciprocal_rank,
-    terms=reciprocal_rank_terms,
+    terms=defer("judged.kernels.ranked.terms:reciprocal_rank_terms"),
     at_parameter="cutoff",
     laws=BINARY | {Law.STEPWISE, Law.GROWS},
     values="binary at 1",
+    fold=Fold("first"),
 )
 
 
@@ -230,17 +236,24 @@ def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float =
         >>> judged.evaluate(qrels, run, "Rprec Rprec(multiple=2)").mean()
         {'Rprec': 0.5, 'Rprec(multiple=2)': 0.5}
     """
-    cutoff = np.floor(multiple * ranking.relevant(rel) + 0.9)
+    cutoff = _count_results(ranking, rel=rel, multiple=multiple)
     near = ranking.rank <= cutoff[ranking.query]
     return divide(segment_count(ranking.hits(rel) & near, ranking.offset), cutoff)
+
+
+def _count_results(ranking: Ranking, *, rel: float | None, multiple: float) -> Floats:
+    """Return the number of results that R-precision of every query looks at."""
+    count: Floats = np.floor(multiple * ranking.relevant(rel) + 0.9)
+    return count
 
 
 Rprec = Measure(
     "Rprec",
     r_precision,
-    terms=r_precision_terms,
+    terms=defer("judged.kernels.ranked.terms:r_precision_terms"),
     laws=BINARY_IN_ORDER | {Law.LINEAR},
-    in_order=r_precision_in_order,
+    in_order=defer("judged.kernels.in_order:r_precision_in_order"),
+    fold=Fold("count to divisor", _count_results),
 )
 
 

@@ -1,9 +1,17 @@
 /* What several pages show: warnings, marks, grades, blocks of a result, the words of a protocol. */
 
-/** What puts all numbers in doubt, in one line before them; everything else is a note after them. */
-function doubts(subject) {
-  if (!subject.doubts.length) return null;
-  return h("p", { class: "care" }, h("strong", {}, "Read with care. "), subject.doubts.map(sentence));
+/**
+ * The head of a page: the answer as its title, in one paragraph what the answer rests on, and in one line what puts all
+ * numbers in doubt; everything else is a note after them.
+ */
+function headline(subject, title, lead = null) {
+  const care = () =>
+    h("p", { class: "care" }, h("strong", {}, "Read with care. "), subject.doubts.map(sentence));
+  return [
+    h("h1", {}, title),
+    ...(lead ? [h("p", { class: "lead" }, lead)] : []),
+    ...(subject.doubts.length ? [care()] : []),
+  ];
 }
 
 /** Notes on the numbers: a line for each kind of note, none of them cut. */

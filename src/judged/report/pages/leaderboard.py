@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from judged.comparison.baselines import contrast_with_each
+from judged.comparison.blocks import error_blocks
 from judged.comparison.settings import TESTS
 from judged.report.packing import Block, Json, to_plain
 from judged.report.pages import Page, PageData
+from judged.report.pages.result import to_json
 from judged.scoring.evaluations import find_tie_range
 from judged.stats.intervals import Interval
 
@@ -59,7 +61,7 @@ def describe_scored(entry: Entry) -> dict[str, Json]:
     return {
         "systems": entry.systems,
         "measures": [
-            {"name": str(measure), "better": _direction(higher=measure.higher_is_better)}
+            {"name": measure.label, "better": _direction(higher=measure.higher_is_better)}
             for measure in evaluations.measures
             if not measure.text
         ],
@@ -120,6 +122,7 @@ def make_data(entry: Entry) -> PageData:
         "method": scored.method,
         "intervals": scored.settings.describe_intervals(len(scored.systems) - 1),
         "latency": _latency(scored, entry.systems),
+        "errors": [to_json(part) for part in error_blocks(scored)],
         "trade_off": scored.draw_trade_off().spec if _has_trade_off(scored) else None,
         "left": len(scored.systems) - len(families),
     }
@@ -159,7 +162,7 @@ def _means(entry: Entry) -> dict[str, list[Json]]:
         }
     evaluations = entry.evaluations
     return {
-        str(measure): [
+        measure.label: [
             [
                 to_plain(evaluation[measure]),
                 *evaluations.intervals.get(name, {}).get(str(measure), (None, None)),
@@ -178,7 +181,7 @@ def _judged_shares(entry: Entry) -> Json:
         return None
     found: dict[str, Json] = {}
     for evaluations in sources.by_protocol.values():
-        cutoffs = {str(measure): measure.parameters.get("cutoff") for measure in evaluations.measures}
+        cutoffs = {measure.label: measure.parameters.get("cutoff") for measure in evaluations.measures}
         at = {name: cut if isinstance(cut, int) else JUDGED_AT for name, cut in cutoffs.items()}
         names = [f"Judged@{cut}" for cut in dict.fromkeys(at.values())]
         shares = {name: evaluations[name].measure(names).mean() for name in entry.systems}
@@ -199,7 +202,7 @@ def _tie_ranges(entry: Entry) -> Json:
     for evaluations in sources.by_protocol.values():
         for measure in evaluations.measures:
             ranges = [find_tie_range(evaluations[name], measure, thorough=False) for name in entry.systems]
-            found[str(measure)] = [
+            found[measure.label] = [
                 None if span is None or span.high == span.low else list(span) for span in ranges
             ]
     return found

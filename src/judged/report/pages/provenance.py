@@ -35,7 +35,7 @@ def make_data(entry: Entry) -> PageData:
                 "text": record.text,
                 "fingerprint": record.fingerprint,
                 "profile": record.profile,
-                "measures": list(record.measures),
+                "measures": list(record.labels),
                 "conventions": {name: str(value) for name, value in record.conventions.items()},
             }
             for record in provenance.protocols

@@ -69,7 +69,7 @@ def find_values(entry: Entry, queries: list[str]) -> dict[str, Floats]:
         for row, evaluation in enumerate(entry.evaluations.values()):
             at = [place[query] for query in evaluation.scores.queries.to_pylist()]
             table[row, at] = evaluation.scores.averaged(measure)
-        tables[str(measure)] = table
+        tables[measure.label] = table
     return tables
 
 

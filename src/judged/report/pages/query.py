@@ -72,7 +72,7 @@ def _choose_depth(lists: int) -> int:
 
 
 def _list_system(sources: Sources, name: str, queries: list[str], depth: int) -> RankedLists:
-    run = read_run(sources.runs[name])
+    run = read_run(sources.runs[name], name=name)
     return list_results(sources.judgments, run, sources.first[0], queries=queries, depth=depth)
 
 
@@ -83,7 +83,7 @@ def _find_contributions(
     protocol, evaluations = sources.first
     room = MOST_CONTRIBUTIONS // max(len(queries) * len(entry.systems) * depth, 1)
     chosen: list[Measure] = [measure for measure in evaluations.measures if not measure.text][: max(room, 0)]
-    found: dict[str, dict[str, Floats]] = {str(measure): {} for measure in chosen}
+    found: dict[str, dict[str, Floats]] = {measure.label: {} for measure in chosen}
     for name in entry.systems if chosen else ():
         alignment = evaluations[name].alignments[protocol]
         if not isinstance(alignment, RankedAlignment):

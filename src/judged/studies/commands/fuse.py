@@ -10,8 +10,8 @@ import click
 
 from judged.cli.command import COUNT, Command, option, options
 from judged.cli.convert import tag_option, write_as_option
-from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
-from judged.cli.options import INPUT_FILE, seed_option
+from judged.cli.inputs import STANDARD_INPUT, Input, InputPath, check_standard_input, named_runs
+from judged.cli.options import INPUT_FILE, join_option, seed_option
 from judged.cli.output import (
     OUTPUT,
     OUTPUT_FILE,
@@ -20,6 +20,7 @@ from judged.cli.output import (
     file_option,
     force_option,
     print_line,
+    print_notes,
     quiet_option,
 )
 from judged.errors import JudgedError, UnknownName
@@ -61,6 +62,7 @@ class FuseOptions:
         "A parameter of the method: k of rrf, gamma of combmnz, sigma of logisr, phi of rbc.",
         multiple=True,
     )
+    join: bool = join_option()
     depth: int | None = option("--depth N", "Keep the first N documents of each query.", type=COUNT)
     destination: str | None = file_option(
         ", in the format of its extension.  [default: standard output]", type=str, section=OUTPUT
@@ -119,7 +121,7 @@ def command(runs: tuple[str, ...], *, options: FuseOptions, tuning: TuneOptions)
     """
     from judged.studies.fusion import fuse
 
-    named = named_runs(runs)
+    named = named_runs(runs, join=options.join)
     check_standard_input([run.path for run in named])
     how: dict[str, Any] = {"normalisation": options.normalisation, "depth": options.depth}
     how |= _read_parameters(options.parameters)
@@ -162,14 +164,17 @@ def _tune(named: list[Input], options: FuseOptions, tuning: TuneOptions, how: di
 
 
 def _read(named: list[Input]) -> dict[str, Run]:
-    from judged.io.read import read_run
+    from judged.io.read import read_runs
 
-    sources = {
-        run.name: (standard_input().read() if run.path == "-" else run.path, run.label) for run in named
-    }
-    return {
-        name: replace(read_run(source, name=label), name=name) for name, (source, label) in sources.items()
-    }
+    fused: dict[str, Run] = {}
+    for run in named:
+        source, label = run.system.source, None
+        if run.path == STANDARD_INPUT:
+            source, label = standard_input().read(), run.label
+        for name, table in run.system.select(read_runs(source, name=label)).items():
+            fused[name or run.name] = replace(table, name=name or run.name)
+    print_notes(dict.fromkeys(note for run in named for note in run.system.notes))
+    return fused
 
 
 def _read_parameters(texts: tuple[str, ...]) -> dict[str, Any]:

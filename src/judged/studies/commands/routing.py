@@ -98,4 +98,4 @@ def _score_experts(qrels: str | None, experts: tuple[str, ...], measure: str) ->
         raise click.UsageError(msg)
     if qrels is None:
         return None
-    return evaluate_many(qrels, {run.name: run.path for run in named_runs(experts)}, measure)
+    return evaluate_many(qrels, [run.system for run in named_runs(experts)], measure)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar
 
 from judged.errors import JudgedError
 from judged.plugins import import_object
 from judged.studies.stages.stage import StageFailed
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 GROUP = "judged.stages"
 """The entry points under which packages announce stages: encoders, retrievers, rerankers, routers, skip policies."""
@@ -18,13 +21,13 @@ def import_stage(place: str, *, kind: str) -> Any:
     return import_object(place, kind=kind, group=GROUP)
 
 
-def load_object(place: str, settings: Mapping[str, Any], *, kind: str) -> Any:
+def load_object(place: str, settings: Mapping[str, object], *, kind: str) -> object:
     """Return the object of a place; with settings, or if it is a class, what it returns when called with them."""
     target = import_stage(place, kind=kind)
     return call(target, place, **settings) if settings or isinstance(target, type) else target
 
 
-def load_callable(place: str, settings: Mapping[str, Any], *, kind: str) -> Any:
+def load_callable(place: str, settings: Mapping[str, object], *, kind: str) -> Callable[..., object]:
     """Return the object of a place, as `load_object` does; raise `StageFailed` if it cannot be called."""
     target = load_object(place, settings, kind=kind)
     if not callable(target):
@@ -33,7 +36,7 @@ def load_callable(place: str, settings: Mapping[str, Any], *, kind: str) -> Any:
     return target
 
 
-def call(function: Any, place: str, /, *arguments: Any, **settings: Any) -> Any:
+def call(function: Callable[P, T], place: str, /, *arguments: P.args, **settings: P.kwargs) -> T:
     """Return what a user's function returns; any exception becomes `StageFailed` with its message."""
     try:
         return function(*arguments, **settings)

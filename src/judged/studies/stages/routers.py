@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Protocol, SupportsFloat, TypeAlias
 
 import msgspec
 import numpy as np
 
+from judged.arrays import Floats
 from judged.errors import UnknownName
 from judged.studies.stages.cosine import find_centroid, find_space, normalise
 from judged.studies.stages.encoders import Encoders
@@ -138,7 +139,7 @@ def _collect_examples(
 
 
 class _CentroidRouter:
-    def __init__(self, space: VectorSpace, centroids: Mapping[str, Any], never: Sequence[str]) -> None:
+    def __init__(self, space: VectorSpace, centroids: Mapping[str, Floats], never: Sequence[str]) -> None:
         self._space, self._names, self._never = space, list(centroids), tuple(never)
         self._centroids = np.stack(list(centroids.values())) if centroids else np.zeros((0, space.dimensions))
 
@@ -183,7 +184,7 @@ class FunctionRouting(RouteSpec, frozen=True, kw_only=True, tag="function"):
 
 
 class _FunctionRouter:
-    def __init__(self, function: Any, spec: FunctionRouting) -> None:
+    def __init__(self, function: Callable[..., object], spec: FunctionRouting) -> None:
         self._function, self._spec = function, spec
 
     def route(self, query: Query) -> tuple[str, ...]:
@@ -197,7 +198,7 @@ class _FunctionRouter:
             raise StageFailed(msg)
         return names
 
-    def _read(self, answer: Any) -> tuple[str, ...]:
+    def _read(self, answer: object) -> tuple[str, ...]:
         if isinstance(answer, str):
             return (answer,)
         if isinstance(answer, Mapping):
@@ -209,7 +210,7 @@ class _FunctionRouter:
         raise StageFailed(msg)
 
 
-def _read_score(score: Any, function: str) -> float:
+def _read_score(score: SupportsFloat | str, function: str) -> float:
     try:
         number = float(score)
     except (TypeError, ValueError):

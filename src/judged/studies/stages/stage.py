@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
 import msgspec
 import numpy as np
@@ -25,7 +25,7 @@ from judged.studies.stages.clock import Clock
 from judged.tables.nested import keep_order
 
 if TYPE_CHECKING:
-    from judged.studies.collection import Collection
+    from judged.studies.collections import Collection
     from judged.studies.stages.encoders.encoder import EncoderSpec
     from judged.studies.stages.vectors import VectorSpace
 
@@ -56,9 +56,9 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """The name that users write."""
         return str(self.__struct_config__.tag)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return every setting, defaults included, as plain data: what the stage's results depend on."""
-        settings: dict[str, Any] = msgspec.to_builtins(self)
+        settings: dict[str, object] = msgspec.to_builtins(self)
         return settings
 
 

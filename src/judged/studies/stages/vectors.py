@@ -21,7 +21,7 @@ from judged.studies.stages.stage import Matrix, Query, StageFailed, Vector
 from judged.wording import counted
 
 if TYPE_CHECKING:
-    from judged.studies.collection import Collection
+    from judged.studies.collections import Collection
 
 EMBEDDING = "embedding"
 """The stage in which queries are encoded."""

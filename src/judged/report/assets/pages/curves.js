@@ -5,18 +5,14 @@ definePage("curves", "mab", async (page, subject) => {
     { scored } = subject,
     single = scored.systems.length === 1;
   const curves = data.curves ? await block(subject, "curves", "curves") : [];
-  page.append(curvesHeadline(subject, data, curves));
-  if (head.figures && !single && curves.length)
-    page.append(
-      h(
-        "p",
-        { class: "lead" },
-        h("span", { class: "up" }, "━ ", named(state.a)),
-        " and ",
-        h("span", { class: "down" }, "┅ ", named(state.b)),
-        scored.systems.length > 2 ? "; the other systems in grey. Point at a line to name it." : ".",
-      ),
-    );
+  const key = [
+    h("span", { class: "up" }, "━ ", named(state.a)),
+    " and ",
+    h("span", { class: "down" }, "┅ ", named(state.b)),
+    scored.systems.length > 2 ? "; the other systems in grey. Point at a line to name it." : ".",
+  ];
+  const drawn = head.figures && !single && curves.length;
+  page.append(...headline(subject, curvesAnswer(subject, data, curves), drawn ? key : null));
   if (data.why)
     page.append(
       h(
@@ -47,30 +43,26 @@ definePage("curves", "mab", async (page, subject) => {
     );
 });
 
-function curvesHeadline(subject, data, curves) {
+function curvesAnswer(subject, data, curves) {
   const { systems } = subject.scored,
     at = systems.indexOf(state.a),
     to = systems.indexOf(state.b);
   const i = (data.curves || []).findIndex(curve => curve.x === "cutoff");
-  if (i < 0) return h("h1", {}, data.slices.length ? "Systems by slice" : "Systems by rank");
+  if (i < 0) return data.slices.length ? "Systems by slice" : "Systems by rank";
   const { name, points } = data.curves[i],
     wanted = [points.indexOf(1), points.indexOf(10), points.indexOf(100)].filter(k => k >= 0);
   if (systems.length === 1)
-    return h(
-      "h1",
-      {},
+    return [
       `${name} of `,
       named(state.a),
       `: ${wanted.map(k => `${fixed(curves[i][k][at][0], 3)} at ${points[k]}`).join(", ")}.`,
-    );
-  return h(
-    "h1",
-    {},
+    ];
+  return [
     named(state.a),
     " against ",
     named(state.b),
-    `: ${name} ${wanted.map(k => `${fixed(curves[i][k][at][0], 3)} to ${fixed(curves[i][k][to][0], 3)} at ${points[k]}`).join(", ")}.`,
-  );
+    `: ${name} ${wanted.map(k => `${fixed(curves[i][k][at][0], 3)} against ${fixed(curves[i][k][to][0], 3)} at ${points[k]}`).join(", ")}.`,
+  ];
 }
 
 function drawCurve(subject, { name, x, points }, means) {

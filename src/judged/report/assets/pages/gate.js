@@ -5,35 +5,23 @@ const VERDICTS = { pass: "✓ passes", fail: "✗ fails", inconclusive: "? is in
 definePage("gate", "", (page, subject) => {
   const { gates, verdict: worst } = subject.pages.gate;
   const [first] = gates;
-  page.append(
-    h(
-      "h1",
-      {},
-      gates.length === 1
-        ? [named(first.run), " against ", named(first.baseline), ": "]
-        : `${plural(gates.length, "gate")}: `,
-      h(
-        "span",
-        { class: `verdict ${worst}` },
-        { pass: "pass", fail: "fail", inconclusive: "inconclusive" }[worst],
-      ),
-      ".",
-    ),
-  );
+  const title = [
+    gates.length === 1
+      ? [named(first.run), " against ", named(first.baseline), ": "]
+      : `${plural(gates.length, "gate")}: `,
+    h("span", { class: `verdict ${worst}` }, worst),
+    ".",
+  ];
   const counts = {};
   for (const { verdict } of gates.flatMap(gate => gate.measures))
     counts[verdict] = (counts[verdict] || 0) + 1;
-  page.append(
-    h(
-      "p",
-      { class: "lead" },
-      Object.entries(counts)
-        .map(([verdict, n]) => `${plural(n, "measure")} ${verdict}`)
-        .join(", "),
-      ". A measure passes if its difference is shown to be above the margin.",
-    ),
-  );
-  page.append(doubts(subject) || "");
+  const lead = [
+    Object.entries(counts)
+      .map(([verdict, n]) => `${plural(n, "measure")} ${verdict}`)
+      .join(", "),
+    ". A measure passes if its difference is shown to be above the margin.",
+  ];
+  page.append(...headline(subject, title, lead));
   for (const gate of gates) page.append(...drawGate(gate, gates.length > 1));
   page.append(notes(subject) || "");
 });

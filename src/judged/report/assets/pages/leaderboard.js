@@ -5,8 +5,7 @@ definePage("leaderboard", "mb", async (page, subject) => {
     { scored } = subject,
     measure = state.m;
   const against = await contrasts(subject, state.b);
-  page.append(...headline(subject, data, measure));
-  page.append(doubts(subject) || "");
+  page.append(...headline(subject, ...leaderAnswer(subject, data, measure)));
   const rows = ranked(subject, measure).map(name => leaderRow(subject, data, against, measure, name));
   const shown = rows.filter(row => !hiddenSystems().includes(row.at));
   if (scored.systems.length > 8 || shown.length < rows.length) page.append(systemFilter(rows, shown));
@@ -39,6 +38,7 @@ definePage("leaderboard", "mb", async (page, subject) => {
         ".",
       ),
     );
+  for (const part of data.errors || []) page.append(...[drawBlock(part)].flat(3).filter(Boolean));
   page.append(leaderFigure(subject, kept, measure));
   if (data.trade_off)
     page.append(
@@ -52,21 +52,18 @@ definePage("leaderboard", "mb", async (page, subject) => {
     );
 });
 
-function headline(subject, data, measure) {
+/** The title and the paragraph below it. */
+function leaderAnswer(subject, data, measure) {
   const { scored } = subject,
     order = ranked(subject, measure),
     unit = plural(scored.queries, scored.unit);
   const answer = data.answers?.[measure];
   const [mean, low, high] = data.means[measure][scored.systems.indexOf(order[0])];
   const way = better(subject, measure);
-  if (answer)
-    return [answerTitle(answer, measure, unit, way), h("p", { class: "lead" }, clip(answer.text, 2000))];
+  if (answer) return [answerTitle(answer, measure, unit, way), clip(answer.text, 2000)];
   const interval = known(low) ? `, ${percent(scored.level, 0)} interval ${fixed(low)} to ${fixed(high)}` : "";
   if (order.length === 1)
-    return [
-      h("h1", {}, named(order[0]), `: ${measure} ${fixed(mean)}`),
-      h("p", { class: "lead" }, `Over ${unit}${interval}.`),
-    ];
+    return [[named(order[0]), `: ${measure} ${fixed(mean)}`], `Over ${unit}${interval}.`];
   const what = way
     ? [
         named(order[0]),
@@ -74,14 +71,12 @@ function headline(subject, data, measure) {
       ]
     : [`${measure} of ${order.length} systems.`];
   return [
-    h("h1", {}, what),
-    h(
-      "p",
-      { class: "lead" },
+    what,
+    [
       `Over ${unit}${interval}. Nothing was tested here: `,
       h("code", {}, "judged compare"),
       " says which differences these queries can show.",
-    ),
+    ],
   ];
 }
 
@@ -89,33 +84,27 @@ function answerTitle({ best, open, beaten, against }, measure, unit, way) {
   const most = way > 0 ? "highest" : "lowest",
     one = best.length === 1;
   if (against.length) return againstTitle(best, against, measure, most);
-  if (!open.length && !beaten.length) return h("h1", {}, `All systems have the same ${measure}.`);
+  if (!open.length && !beaten.length) return `All systems have the same ${measure}.`;
   if (!open.length)
-    return h(
-      "h1",
-      {},
+    return [
       listed(best),
       ` ${one ? "is" : "are"} best in ${measure}, ahead of ${beaten.length === 1 ? "" : "every other system"}`,
       beaten.length === 1 && named(beaten[0]),
       ".",
-    );
+    ];
   if (!beaten.length)
-    return h(
-      "h1",
-      {},
+    return [
       listed(best),
       ` ${one ? "has" : "share"} the ${most} ${measure}, but ${unit} cannot separate ${one ? "it" : "them"} from ${open.length === 1 ? "" : "any other system"}`,
       open.length === 1 && named(open[0]),
       ".",
-    );
-  return h(
-    "h1",
-    {},
+    ];
+  return [
     listed(best),
     ` ${one ? "is" : "are"} best in ${measure}, but ${unit} cannot separate ${one ? "it" : "them"} from `,
     open.length > 4 ? `${open.length} others` : listed(open),
     ".",
-  );
+  ];
 }
 
 // only pairs with a baseline were tested, so the title claims nothing about the others
@@ -125,14 +114,7 @@ function againstTitle(best, against, measure, most) {
     `${up} significantly better and ${worse} worse than `,
     named(baseline),
   ]);
-  return h(
-    "h1",
-    {},
-    listed(best),
-    ` ${best.length === 1 ? "has" : "share"} the ${most} ${measure}`,
-    says,
-    ".",
-  );
+  return [listed(best), ` ${best.length === 1 ? "has" : "share"} the ${most} ${measure}`, says, "."];
 }
 
 const hiddenSystems = () => (state.hide || "").split(",").filter(Boolean).map(Number);

@@ -4,9 +4,8 @@ definePage("provenance", "", (page, subject) => {
   const data = subject.pages.provenance,
     warned = data.notes.filter(one => one.severity === "warning").length;
   page.append(
-    h(
-      "h1",
-      {},
+    ...headline(
+      subject,
       `${subject.title}: ${plural(data.inputs.length, "file")}, ${data.protocols.length === 1 ? "one protocol" : plural(data.protocols.length, "protocol")}, ${warned ? plural(warned, "warning") : "no warnings"}.`,
     ),
   );

@@ -25,7 +25,7 @@ definePage("queries", "mab", async (page, subject) => {
       sign: difference[i] * way > 0 ? "won" : difference[i] * way < 0 ? "lost" : "tied",
     }))
     .filter(({ x, y }) => known(x) && known(y));
-  page.append(...queriesHeadline(subject, row, rows, measure));
+  page.append(...headline(subject, ...queriesAnswer(subject, row, rows, measure)));
   const plots = h("div"),
     below = h("div");
   const filter = queryFilter(subject, about, rows, kept => {
@@ -39,7 +39,8 @@ definePage("queries", "mab", async (page, subject) => {
   filter.update();
 });
 
-function queriesHeadline(subject, row, rows, measure) {
+/** The title and the paragraph below it. */
+function queriesAnswer(subject, row, rows, measure) {
   const { scored } = subject,
     total = rows.length,
     of = sign => rows.filter(one => one.sign === sign).length;
@@ -62,23 +63,17 @@ function queriesHeadline(subject, row, rows, measure) {
           ];
   if (!row)
     return [
-      h("h1", {}, title),
-      h(
-        "p",
-        { class: "lead" },
-        `${count(won)} won, ${count(tied)} tied, ${count(lost)} lost in ${measure}. No difference was tested.`,
-      ),
+      title,
+      `${count(won)} won, ${count(tied)} tied, ${count(lost)} lost in ${measure}. No difference was tested.`,
     ];
   const interval = known(row[FIELD.low]) ? ` [${signed(row[FIELD.low])}, ${signed(row[FIELD.high])}]` : "";
   return [
-    h("h1", {}, title),
-    h(
-      "p",
-      { class: "lead" },
+    title,
+    [
       `${measure} differs by `,
       h("strong", {}, signed(row[FIELD.difference])),
       `${interval} on average; g ${signed(row[FIELD.hedges], 2)}, corrected ${sayP(row[FIELD.p_corrected])}. ${count(won)} won, ${count(tied)} tied, ${count(lost)} lost.`,
-    ),
+    ],
   ];
 }
 
@@ -383,8 +378,11 @@ function drawValues(page, subject, about, values, measure) {
     .filter(({ value }) => known(value));
   const opens = "query" in subject.pages;
   page.append(
-    h("h1", {}, `${measure} of ${plural(rows.length, subject.scored.unit)}`),
-    h("p", { class: "lead" }, "One system, so nothing to compare: the lowest values come first."),
+    ...headline(
+      subject,
+      `${measure} of ${plural(rows.length, subject.scored.unit)}`,
+      "One system, so nothing to compare: the lowest values come first.",
+    ),
   );
   const details = h(
     "details",

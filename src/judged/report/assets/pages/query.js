@@ -34,11 +34,8 @@ definePage("query", "mab", async (page, subject) => {
     : (await block(subject, "query", `lists:${Math.floor(at / data.chunk)}`))[at % data.chunk];
   const text = about.text?.[at];
 
-  page.append(h("h1", {}, text ? `“${clip(text, 160)}”` : ["Query ", named(about.id[at])]));
   page.append(
-    h(
-      "p",
-      { class: "lead" },
+    ...headline(subject, text ? `“${clip(text, 160)}”` : ["Query ", named(about.id[at])], [
       text ? ["Query ", named(about.id[at]), ". "] : "",
       lists ? `${plural(lists.rel, "relevant document")} among ${count(lists.jud)} judged. ` : "",
       `${measure}: `,
@@ -47,7 +44,7 @@ definePage("query", "mab", async (page, subject) => {
       !single && place >= 0
         ? ` The difference, ${signed(difference[at])}, is the ${place ? `${ordinal(place + 1)} ` : ""}largest of ${count(walk.length)}.`
         : "",
-    ),
+    ]),
   );
   page.append(querySteps(scored, names));
   if (!lists)

@@ -4,8 +4,7 @@ async function drawResult(page, subject) {
   const content = await block(subject, state.page, "blocks");
   const [first, ...rest] = content;
   const sentence = first && first.kind === "sentence" && first.text.length < 400;
-  page.append(h("h1", {}, sentence ? clip(first.text, 400) : subject.title));
-  page.append(doubts(subject) || "");
+  page.append(...headline(subject, sentence ? first.text : subject.title));
   for (const part of sentence ? rest : content) page.append(...[drawBlock(part)].flat(3).filter(Boolean));
   page.append(notes(subject) || "");
 }

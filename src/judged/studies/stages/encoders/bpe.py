@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import msgspec
 import numpy as np
@@ -23,6 +23,10 @@ from judged.studies.stages.cosine import normalise_rows
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.encoders.models import ModelFolder, find_model
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
+
+if TYPE_CHECKING:
+    import torch
+    from tokenizers import Tokenizer
 
 TOKENISER, WEIGHTS = "tokenizer.json", "model.safetensors"
 
@@ -75,19 +79,19 @@ class BPE(EncoderSpec, tag="bpe", frozen=True, kw_only=True):
         torch = need("torch", extra=self.extra, needed_by="the encoder `bpe`")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            network = _make_network(torch, tokenizer.get_vocab_size(), self.embedding, self.dimensions)
+            network = _make_network(tokenizer.get_vocab_size(), self.embedding, self.dimensions)
         return BPEEncoder(self, tokenizer, network)
 
     def _load_trained(self, model: str) -> BPEEncoder:
         folder = find_model(model, extra=self.extra)
         library = need("tokenizers", extra=self.extra, needed_by="the encoder `bpe`")
-        torch = need("torch", extra=self.extra, needed_by="the encoder `bpe`")
+        need("torch", extra=self.extra, needed_by="the encoder `bpe`")
         safetensors = need("safetensors.torch", extra=self.extra, needed_by="the encoder `bpe`")
         try:
             tokenizer = library.Tokenizer.from_file(str(folder.path / TOKENISER))
             weights = safetensors.load_file(folder.path / WEIGHTS)
             vocabulary, embedding = weights["embedding.weight"].shape
-            network = _make_network(torch, vocabulary, embedding, weights["lstm.weight_hh_l0"].shape[1])
+            network = _make_network(vocabulary, embedding, weights["lstm.weight_hh_l0"].shape[1])
             network.load_state_dict(weights)
         except Exception as error:  # those of tokenizers are of no narrower kind
             raise folder.fail(error) from error
@@ -99,14 +103,14 @@ class BPEEncoder:
     """A tokenizer and an LSTM; `network` is a module of torch that can be trained."""
 
     spec: BPE
-    tokenizer: Any
-    network: Any
+    tokenizer: Tokenizer
+    network: torch.nn.ModuleDict
     folder: ModelFolder | None = None
 
     def __post_init__(self) -> None:
         self.network.eval().to(self.spec.device)
         self.tokenizer.enable_truncation(self.spec.max_length)
-        self.dimensions = int(self.network["lstm"].hidden_size)
+        self.dimensions = int(self.network.state_dict()["lstm.weight_hh_l0"].shape[1])
         self.untrained = self.folder is None
         self.identity = list_versions("torch", "tokenizers")
         if self.folder is not None:
@@ -128,12 +132,14 @@ class BPEEncoder:
         vector: Vector = self.encode_documents([text])[0]
         return vector
 
-    def compute(self, tokens: Sequence[Sequence[int]]) -> Any:
+    def compute(self, tokens: Sequence[Sequence[int]]) -> torch.Tensor:
         """Return the vectors of texts as a tensor, through which gradients flow; each needs a token at least."""
-        torch = need("torch", extra=self.spec.extra, needed_by="the encoder `bpe`")
+        import torch
+
         padded = torch.nn.utils.rnn.pad_sequence([torch.tensor(ids) for ids in tokens], batch_first=True)
         lengths = torch.tensor([len(ids) for ids in tokens], device=self.spec.device).unsqueeze(1)
         # States see what comes before them alone, so the padding at the end changes none that is used.
+        states: torch.Tensor
         states, _ = self.network["lstm"](self.network["embedding"](padded.to(self.spec.device)))
         if self.spec.pooling == "last":
             return states[torch.arange(len(tokens)), lengths.squeeze(1) - 1]
@@ -148,10 +154,10 @@ class BPEEncoder:
         safetensors.save_file(self.network.state_dict(), Path(folder, WEIGHTS))
 
 
-def train_tokenizer(documents: Sequence[str], vocabulary: int, *, needed_by: str) -> Any:
+def train_tokenizer(documents: Sequence[str], vocabulary: int, *, needed_by: str) -> Tokenizer:
     """Return byte-level byte-pair encoding trained on documents; texts of any language have tokens."""
     library = need("tokenizers", extra=BPE.extra, needed_by=needed_by)
-    tokenizer = library.Tokenizer(library.models.BPE())
+    tokenizer: Tokenizer = library.Tokenizer(library.models.BPE())
     tokenizer.pre_tokenizer = library.pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = library.trainers.BpeTrainer(
         vocab_size=vocabulary,
@@ -163,7 +169,9 @@ def train_tokenizer(documents: Sequence[str], vocabulary: int, *, needed_by: str
     return tokenizer
 
 
-def _make_network(torch: Any, vocabulary: int, embedding: int, dimensions: int) -> Any:
+def _make_network(vocabulary: int, embedding: int, dimensions: int) -> torch.nn.ModuleDict:
+    import torch
+
     return torch.nn.ModuleDict(
         {
             "embedding": torch.nn.Embedding(vocabulary, embedding),

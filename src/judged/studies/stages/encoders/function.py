@@ -43,8 +43,8 @@ class Function(EncoderSpec, tag="function", frozen=True, kw_only=True):
         return FunctionEncoder(self, *self._find_methods(made, settings), untrained, identity)
 
     def _find_methods(
-        self, made: Any, settings: Mapping[str, Any]
-    ) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        self, made: object, settings: Mapping[str, object]
+    ) -> tuple[Callable[..., object], Callable[..., object]]:
         """Return what encodes documents and what encodes a query."""
         if hasattr(made, "encode_documents") and hasattr(made, "encode_query"):
             return partial(made.encode_documents, **settings), partial(made.encode_query, **settings)
@@ -55,7 +55,7 @@ class Function(EncoderSpec, tag="function", frozen=True, kw_only=True):
         documents = partial(encode, **settings)
         return documents, lambda text: self._take_only(documents([text]))
 
-    def _take_only(self, returned: Any) -> Any:
+    def _take_only(self, returned: object) -> object:
         """Return the one row of an array."""
         rows = np.asarray(returned)
         if len(rows) != 1:
@@ -69,8 +69,8 @@ class FunctionEncoder:
     """A user-defined encoder."""
 
     spec: Function
-    documents: Callable[[list[str]], Any]
-    query: Callable[[str], Any]
+    documents: Callable[[list[str]], object]
+    query: Callable[[str], object]
     untrained: bool
     identity: Mapping[str, str]
 
@@ -91,7 +91,7 @@ class FunctionEncoder:
         """Return the vector of a query."""
         return self._convert(call(self.query, self.spec.function, text))
 
-    def _convert(self, returned: Any) -> Matrix:
+    def _convert(self, returned: object) -> Matrix:
         try:
             with np.errstate(over="ignore"):  # infinity, which is refused with the text that it came for
                 return np.asarray(returned, dtype=np.float32)

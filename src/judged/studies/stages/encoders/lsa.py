@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import msgspec
 import numpy as np
@@ -14,6 +14,11 @@ from judged.store.machine import list_versions
 from judged.studies.stages.cosine import normalise_rows
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
 MAX_TERMS = 20_000
 """Dimensions of TF-IDF vectors, of which all numbers are stored, beyond which they make no sense."""
@@ -67,7 +72,7 @@ class LSA(EncoderSpec, tag="lsa", frozen=True, kw_only=True):
             ) from None
         return LSAEncoder(self, vectoriser, self._reduce(terms))
 
-    def _reduce(self, terms: Any) -> Any:
+    def _reduce(self, terms: csr_matrix) -> TruncatedSVD | None:
         """Return the decomposition, or None if there is none."""
         documents, count = terms.shape
         if self.dimensions is None:
@@ -88,8 +93,8 @@ class LSAEncoder:
     """Terms and a decomposition that were fitted to a collection."""
 
     spec: LSA
-    vectoriser: Any
-    decomposition: Any
+    vectoriser: TfidfVectorizer
+    decomposition: TruncatedSVD | None
 
     untrained: ClassVar[bool] = False
 

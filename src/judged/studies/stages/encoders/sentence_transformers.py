@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
@@ -86,7 +86,7 @@ class SentenceTransformersEncoder:
         vector: Vector = self._encode(self.network.encode_query, [text], self.spec.query_prefix)[0]
         return vector
 
-    def _encode(self, encode: Any, texts: Sequence[str], prefix: str | None) -> Matrix:
+    def _encode(self, encode: Callable[..., object], texts: Sequence[str], prefix: str | None) -> Matrix:
         vectors = encode(
             list(texts),
             prompt=prefix,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated, Any, ClassVar, Literal
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 import msgspec
 import numpy as np
@@ -25,6 +26,9 @@ from judged.studies.stages.encoders.models import (
 )
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
 
+if TYPE_CHECKING:
+    import torch
+
 MAX_TOKENS = 512
 """Tokens that are read of a text if neither the study nor the model says how many."""
 HEADROOM = 1 << 20
@@ -36,13 +40,26 @@ Weights = Literal["trained", "random"]
 Pooling = Literal["mean", "cls", "max"]
 
 
+class Tokenizer(Protocol):
+    """What is used of the tokenizers of `transformers`, which are of many classes."""
+
+    model_max_length: int
+    pad_token_id: int | None
+
+    def __call__(
+        self, text: str, *, truncation: bool, max_length: int, verbose: bool
+    ) -> Mapping[str, list[int]]:
+        """Return the tokens of a text as `input_ids`."""
+        ...
+
+
 class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
     """Base of encoders with a transformer."""
 
     extra: ClassVar[str] = "encoders"
     published: ClassVar[str] = ""
     """The hub id of the published model, used if no model is named."""
-    architecture: ClassVar[Mapping[str, Any]] = {}
+    architecture: ClassVar[Mapping[str, object]] = {}
     """The configuration of the published model, for random weights."""
     classes: ClassVar[tuple[str, str, str]] = ("AutoConfig", "AutoModel", "AutoTokenizer")
     """The classes of `transformers` for configuration, model and tokenizer."""
@@ -95,7 +112,7 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
                 "no `model` is named", hint="write a folder, a hub id, or `package:NAME/FOLDER`"
             )
 
-    def _load(self, library: Any, folder: ModelFolder) -> Any:
+    def _load(self, library: ModuleType, folder: ModelFolder) -> Any:
         torch = need("torch", extra=self.extra, needed_by=f"the encoder `{self.type}`")
         try:
             network, report = getattr(library, self.classes[1]).from_pretrained(
@@ -111,7 +128,7 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
             raise StageFailed(msg, hint="the type of the encoder must suit the files of the model")
         return _take_encoder(network)
 
-    def _build(self, library: Any, folder: ModelFolder | None) -> Any:
+    def _build(self, library: ModuleType, folder: ModelFolder | None) -> Any:
         torch = need("torch", extra=self.extra, needed_by=f"the encoder `{self.type}`")
         try:
             config = self._read_config(library, folder)
@@ -125,7 +142,7 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
             msg = f"no untrained model can be built of this configuration: {error}"
             raise StageFailed(msg) from error
 
-    def _read_config(self, library: Any, folder: ModelFolder | None) -> Any:
+    def _read_config(self, library: ModuleType, folder: ModelFolder | None) -> Any:
         """Return the configuration of the folder, or the published one, with fields replaced."""
         kind = getattr(library, self.classes[0])
         if folder is None:
@@ -139,14 +156,17 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
             setattr(config, name, value)
         return config
 
-    def _load_tokenizer(self, library: Any, folder: ModelFolder | None) -> Any:
+    def _load_tokenizer(self, library: ModuleType, folder: ModelFolder | None) -> Tokenizer:
         kind = getattr(library, self.classes[2])
+        tokenizer: Tokenizer
         if folder is None:
-            return kind()
+            tokenizer = kind()
+            return tokenizer
         try:
-            return kind.from_pretrained(folder.path, local_files_only=True)
+            tokenizer = kind.from_pretrained(folder.path, local_files_only=True)
         except Exception as error:
             raise folder.fail(error) from error
+        return tokenizer
 
 
 class ByT5(TransformersSpec, tag="byt5", frozen=True, kw_only=True):
@@ -158,7 +178,7 @@ class ByT5(TransformersSpec, tag="byt5", frozen=True, kw_only=True):
     """
 
     published: ClassVar[str] = "google/byt5-small"
-    architecture: ClassVar[Mapping[str, Any]] = {
+    architecture: ClassVar[Mapping[str, object]] = {
         "vocab_size": 384,
         "d_model": 1472,
         "d_kv": 64,
@@ -207,7 +227,7 @@ class TransformersEncoder:
 
     spec: TransformersSpec
     network: Any
-    tokenizer: Any
+    tokenizer: Tokenizer
     folder: ModelFolder | None
 
     def __post_init__(self) -> None:
@@ -242,8 +262,7 @@ class TransformersEncoder:
 
     def _tokenise(self, text: str) -> list[int]:
         tokens = self.tokenizer(text, truncation=True, max_length=self.max_length, verbose=False)
-        ids: list[int] = tokens["input_ids"]
-        return ids
+        return tokens["input_ids"]
 
     def _group(self, lengths: Sequence[int]) -> list[list[int]]:
         """Return rows that may share a batch: all of them, or those of one length where padding shows."""
@@ -269,7 +288,7 @@ class TransformersEncoder:
         return vectors
 
 
-def pool_states(states: Any, mask: Any, pooling: Pooling) -> Any:
+def pool_states(states: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
     """Return one vector for each text from the states of its tokens; a text without tokens has the vector 0."""
     read = mask.bool().unsqueeze(-1)
     if pooling == "cls":

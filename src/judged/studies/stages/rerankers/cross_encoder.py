@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import mkdtemp
+from types import ModuleType
 from typing import Any
 
 from judged._optional import need
@@ -41,7 +42,7 @@ class CrossEncoder(ModelRerankSpec, frozen=True, kw_only=True, tag="cross-encode
             raise StageFailed(msg, hint="a cross-encoder for ranking has a single label")
         return _PairScorer(workshop, model, self)
 
-    def _build(self, transformers: Any, folder: ModelFolder, workshop: Workshop) -> ModelFolder:
+    def _build(self, transformers: ModuleType, folder: ModelFolder, workshop: Workshop) -> ModelFolder:
         """Write an untrained model with the configuration of the folder, and return where it is."""
         import torch
 
@@ -55,7 +56,7 @@ class CrossEncoder(ModelRerankSpec, frozen=True, kw_only=True, tag="cross-encode
         return ModelFolder(folder.name, path, folder.identity)
 
 
-def _check_weights(transformers: Any, folder: ModelFolder) -> None:
+def _check_weights(transformers: ModuleType, folder: ModelFolder) -> None:
     """Raise `StageFailed` for a model without the trained head that makes scores; the library would draw one at random."""
     _, report = transformers.AutoModelForSequenceClassification.from_pretrained(
         folder.path, local_files_only=True, output_loading_info=True

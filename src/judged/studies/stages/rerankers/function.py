@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -32,7 +33,7 @@ class FunctionReranking(RerankSpec, frozen=True, kw_only=True, tag="function"):
 
 
 class _FunctionScorer:
-    def __init__(self, workshop: Workshop, score: Any, place: str) -> None:
+    def __init__(self, workshop: Workshop, score: Callable[..., object], place: str) -> None:
         self._workshop, self._score, self._place = workshop, score, place
 
     def order(self, query: Query, head: Ranked) -> Ranked:

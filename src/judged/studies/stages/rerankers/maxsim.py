@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
 from judged.arrays import Ints
 from judged.studies.stages.cosine import normalise_rows
-from judged.studies.stages.encoders.transformers import Transformers
+from judged.studies.stages.encoders.transformers import Transformers, TransformersEncoder
 from judged.studies.stages.rerankers.function import score_texts
 from judged.studies.stages.rerankers.reranker import ModelRerankSpec
 from judged.studies.stages.stage import Matrix, Query, Ranked, StageFailed, Workshop
@@ -50,7 +49,7 @@ class MaxSim(ModelRerankSpec, frozen=True, kw_only=True, tag="maxsim"):
 
 
 class _TokenMatcher:
-    def __init__(self, workshop: Workshop, encoder: Any, spec: MaxSim) -> None:
+    def __init__(self, workshop: Workshop, encoder: TransformersEncoder, spec: MaxSim) -> None:
         self._workshop, self._encoder, self._spec = workshop, encoder, spec
         self.untrained = bool(encoder.untrained)
         self._starts: Ints = np.zeros(1, dtype=np.int64)
@@ -98,10 +97,9 @@ class _TokenMatcher:
         return [f"the vectors of {self._starts[-1]:,} tokens are kept in float16: {self.bytes / 1e6:,.1f} MB"]
 
     def _tokenise(self, text: str) -> list[int]:
-        tokens: list[int] = self._encoder.tokenizer(
+        return self._encoder.tokenizer(
             text, truncation=True, max_length=self._encoder.max_length, verbose=False
         )["input_ids"]
-        return tokens
 
     def _encode(self, tokens: Sequence[Sequence[int]]) -> Matrix:
         """Return the vectors of the tokens of texts of one length, each of length 1."""

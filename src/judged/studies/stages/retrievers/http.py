@@ -10,9 +10,11 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 import msgspec
 
 from judged.errors import BadProtocol, EndpointFailed
+from judged.io.answer_shapes import check_whole
+from judged.io.search_results import AnswerReader, Found, SearchReply, read_score
 from judged.net.http import Bounds, HttpClient
 from judged.net.secrets import is_exposed, read_secret, redact
-from judged.studies.stages.retrievers.retriever import Found, RetrieveSpec, read_id, read_score
+from judged.studies.stages.retrievers.retriever import RetrieveSpec, naming_answer
 from judged.studies.stages.stage import StageFailed
 
 ANSWER_BYTES = 32 << 20
@@ -131,24 +133,22 @@ class Elasticsearch(EndpointSpec, frozen=True, kw_only=True, tag="elasticsearch"
             ids=_IDS,
             scores=_SCORES,
         )
-        return _HttpSource(spec.connect(), spec, _check_whole)
+        return _HttpSource(spec.connect(), spec, check_whole)
 
 
 class _HttpSource:
     def __init__(
-        self,
-        client: SearchClient,
-        spec: Http,
-        check: Callable[[Any, str], None] = lambda _answer, _url: None,
+        self, client: SearchClient, spec: Http, check: Callable[[Any], None] = lambda _answer: None
     ) -> None:
         self._client, self._spec, self._check = client, spec, check
         self._ids = _compile(spec.ids)
         self._scores = None if spec.scores is None else _compile(spec.scores)
         prefix = _UP_TO_LIST.match(spec.ids)
         self._list = None if prefix is None else _compile(prefix[0])
+        self.reader = AnswerReader()
         self.notes, self.close = client.notes, client.close
 
-    def find(self, text: str, depth: int) -> list[Found]:
+    def find(self, text: str, depth: int) -> SearchReply:
         """Send the query, and read ids and scores of the answer."""
         spec = self._spec
         address, body = self._make_address(text, depth), fill_template(spec.body, text, depth)
@@ -156,21 +156,28 @@ class _HttpSource:
             answer = self._client.ask(spec.method, address, body, attempts=spec.attempts)
         except EndpointFailed as error:
             raise StageFailed(error.message, hint=error.hint) from None
-        self._check(answer, spec.url)
+        with naming_answer(spec.url):
+            self._check(answer)
+            return self._read(answer)
+
+    def _read(self, answer: Any) -> SearchReply:
+        spec = self._spec
         ids = self._ids.findall(answer)
-        documents = [read_id(identifier, spec.url) for identifier in ids]
         scores = [None] * len(ids) if self._scores is None else self._scores.findall(answer)
         if not ids and not self._is_empty(answer):
             shown = str(answer)[:80]
             msg = f"{spec.url} answered without anything at `{spec.ids}`: `{shown}`"
             raise StageFailed(msg, hint="`ids` is the JSONPath to the ids of documents")
-        if len(scores) != len(documents):
-            msg = f"{spec.url} answered with {len(documents)} ids and {len(scores)} scores, expected as many"
+        if len(scores) != len(ids):
+            msg = f"{spec.url} answered with {len(ids)} ids and {len(scores)} scores, expected as many"
             raise StageFailed(msg, hint=f"`ids` is `{spec.ids}`, `scores` is `{spec.scores}`")
-        return [
-            (document, read_score(score, document, spec.url))
-            for document, score in zip(documents, scores, strict=True)
-        ]
+        places = (f"result {number}" for number in range(1, len(ids) + 1))
+        return SearchReply(
+            [
+                Found(self.reader.read_id(identifier, place), read_score(score, place))
+                for identifier, score, place in zip(ids, scores, places, strict=True)
+            ]
+        )
 
     def _is_empty(self, answer: Any) -> bool:
         """Return whether an answer without ids is one without results, and not one of another form."""
@@ -210,18 +217,6 @@ def _list_texts(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "\n".join(map(_list_texts, value))
     return value if isinstance(value, str) else ""
-
-
-def _check_whole(answer: Any, url: str) -> None:
-    """Raise `StageFailed` if Elasticsearch ran out of time, or could not search every shard."""
-    if not isinstance(answer, Mapping):
-        return
-    shards = answer.get("_shards")
-    failed = shards.get("failed", 0) if isinstance(shards, Mapping) else 0
-    if failed or answer.get("timed_out") is True:
-        why = f"{failed} of its shards failed" if failed else "it ran out of time"
-        msg = f"{url} searched part of the index only: {why}"
-        raise StageFailed(msg)
 
 
 def _has_items(answer: Any) -> bool:

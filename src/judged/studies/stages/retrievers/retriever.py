@@ -1,32 +1,32 @@
 """The seam of existing systems: how a study declares one, and how what it returns becomes a ranking.
 
-The order of a list is the order of the system, and its scores are made to keep it (`keep_order`). An id that is repeated, as by systems that return passages, counts
-where it comes first. What was changed is counted, and `notes` says it.
+The order of a list is the order of the system, and its scores are made to keep it. An id that is repeated, as by systems
+that return passages, counts where it comes first. What was changed is counted, and `notes` says it.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
+from judged.io.answer_shapes import BadAnswer
+from judged.io.search_results import AnswerReader, SearchReply
 from judged.studies.stages.searchers.searcher import RETRIEVAL
 from judged.studies.stages.stage import Query, Ranked, Searcher, StageFailed, StageSpec, Workshop
 from judged.studies.stages.vectors import VectorSpace
-from judged.tables.nested import keep_order
 from judged.wording import counted
-
-Found = tuple[str, float | None]
-"""A document, and its score if the system gives one."""
 
 
 class Source(Protocol):
     """A client of one system."""
 
-    def find(self, text: str, depth: int) -> Iterable[Found]:
-        """Return results, the best first."""
+    reader: AnswerReader
+    """Reads its answers, and counts what it changes in them."""
+
+    def find(self, text: str, depth: int) -> SearchReply:
+        """Return the results of a query, best first."""
         ...
 
 
@@ -52,30 +52,25 @@ class ExistingSystem:
         self.name = name
         self.source = source
         self.counts: Counter[str] = Counter()
-        """Number of results that were repeated or are in no collection, and of rankings without usable scores."""
+        """Number of results that the collection has, and of those that it does not have."""
         self._workshop = workshop
+        self._foreign = ""
 
     def search(self, query: Query, depth: int) -> Ranked:
         """Return at most `depth` results."""
-        results = self._drop_repeated(self.source.find(query.text, depth))[:depth]
-        self._count_unknown([document for document, _ in results])
-        scores = [score for _, score in results]
-        self._count_unusable(scores)
-        return Ranked(tuple(document for document, _ in results), tuple(keep_order(scores)))
+        documents, scores = self.source.reader.rank(self.source.find(query.text, depth), depth)
+        self._count_unknown(documents)
+        return Ranked(tuple(documents), tuple(scores))
 
     def notes(self) -> list[str]:
         """Return what was changed, as readers of the results should know."""
-        words = {
-            "repeated": ("result", "repeated a document of the same query, which counts where it came first"),
-            "unknown": ("result", "named a document that the collection does not have"),
-            "unscored": ("ranking", "had no scores, or not one for each result: ranks take their place"),
-            "rising": ("ranking", "had scores that rise along the list: ranks take their place"),
-        }
-        notes = [
-            f"{counted(self.counts[code], noun)} {text}"
-            for code, (noun, text) in words.items()
-            if self.counts[code]
-        ]
+        notes = self.source.reader.notes()
+        if not self._workshop.collection.documents:
+            if self.counts["unknown"] and not self.counts["known"]:
+                notes.append(f"none of its results is a judged document, such as `{self._foreign}`")
+        elif self.counts["unknown"]:
+            named = counted(self.counts["unknown"], "result")
+            notes.append(f"{named} named a document that the collection does not have")
         more = getattr(self.source, "notes", None)
         return [*notes, *([] if more is None else more())]
 
@@ -85,19 +80,15 @@ class ExistingSystem:
         if close is not None:
             close()
 
-    def _drop_repeated(self, results: Iterable[Found]) -> list[Found]:
-        first: dict[str, float | None] = {}
-        for document, score in results:
-            if document in first:
-                self.counts["repeated"] += 1
-            first.setdefault(document, score)
-        return list(first.items())
+    def _count_unknown(self, documents: Sequence[str]) -> None:
+        """Count results that the collection does not have; raise `StageFailed` if none was ever one that it has.
 
-    def _count_unknown(self, documents: list[str]) -> None:
-        """Count results that the collection does not have; raise `StageFailed` if none was ever one that it has."""
+        Without documents the collection knows what was judged, which a system need not find at once.
+        """
         unknown = [document for document in documents if not self._has(document)]
         self.counts["known"] += len(documents) - len(unknown)
-        if unknown and not self.counts["known"]:
+        self._foreign = unknown[0] if unknown else self._foreign
+        if unknown and not self.counts["known"] and self._workshop.collection.documents:
             msg = (
                 f"`{self.name}` returned documents that the collection does not have, such as `{unknown[0]}`"
             )
@@ -105,39 +96,22 @@ class ExistingSystem:
         self.counts["unknown"] += len(unknown)
 
     def _has(self, document: str) -> bool:
+        collection = self._workshop.collection
+        if not collection.documents:
+            return document in collection.judged
         try:
-            self._workshop.collection.row(document)
+            collection.row(document)
         except KeyError:
             return False
         return True
 
-    def _count_unusable(self, scores: list[float | None]) -> None:
-        """Count a ranking whose scores do not describe its order."""
-        known = [score for score in scores if score is not None]
-        if len(known) < len(scores):
-            self.counts["unscored"] += 1
-        elif any(after > before for before, after in pairwise(known)):
-            self.counts["rising"] += 1
 
-
-def read_id(value: object, name: str) -> str:
-    """Return an id as text; raise `StageFailed` for what identifies no document."""
-    integer = hasattr(value, "__index__") and not isinstance(value, bool)
-    if not (isinstance(value, str) or integer) or value == "":
-        msg = f"`{name}` returned {value!r} as the id of a document, expected text or a whole number"
-        raise StageFailed(msg)
-    return str(value)
-
-
-def read_score(value: object, document: str, name: str) -> float | None:
-    """Return a score, None if absent; raise `StageFailed` unless it is a finite number."""
-    if value is None:
-        return None
+@contextmanager
+def naming_answer(name: str, query: str | None = None) -> Iterator[None]:
+    """Raise what is wrong with an answer as an error that names the system, and the query if nobody else does."""
     try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = math.nan
-    if isinstance(value, str | bool) or not math.isfinite(number):
-        msg = f"`{name}` returned {value!r} as the score of document `{document}`, expected a finite number"
-        raise StageFailed(msg)
-    return number
+        yield
+    except BadAnswer as error:
+        asked = "" if query is None else f" to query `{query}`"
+        msg = f"answer of `{name}`{asked}: {error.message}"
+        raise StageFailed(msg, hint=error.hint) from None

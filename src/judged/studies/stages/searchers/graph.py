@@ -12,17 +12,20 @@ where $s$ is the distribution over the first documents and $W$ has rows that sum
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
 import numpy as np
 
-from judged.arrays import Floats
+from judged.arrays import Flags, Floats
 from judged.index.exact import find_neighbours
 from judged.studies.stages.cosine import normalise_rows
 from judged.studies.stages.searchers.searcher import SearchSpec, need_space, pick_best, rank_rows
-from judged.studies.stages.stage import Query, Ranked, Searcher, Workshop
+from judged.studies.stages.stage import Matrix, Query, Ranked, Searcher, Workshop
 from judged.studies.stages.vectors import VectorSpace
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 
 class GraphWalk(SearchSpec, tag="graph", frozen=True, kw_only=True):
@@ -65,7 +68,13 @@ class GraphWalk(SearchSpec, tag="graph", frozen=True, kw_only=True):
 
 class _Walker:
     def __init__(
-        self, workshop: Workshop, space: VectorSpace, rows: Any, steps: Any, alone: Any, spec: GraphWalk
+        self,
+        workshop: Workshop,
+        space: VectorSpace,
+        rows: Matrix,
+        steps: csr_matrix,
+        alone: Flags,
+        spec: GraphWalk,
     ) -> None:
         self._workshop, self._space, self._rows, self._steps, self._spec = workshop, space, rows, steps, spec
         self._alone = alone

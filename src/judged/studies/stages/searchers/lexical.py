@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import msgspec
 import numpy as np
@@ -13,6 +14,10 @@ from judged.arrays import Ints
 from judged.studies.stages.searchers.searcher import SearchSpec, pick_best, rank_rows
 from judged.studies.stages.stage import Query, Ranked, Searcher, Workshop
 from judged.studies.stages.vectors import VectorSpace
+
+if TYPE_CHECKING:
+    import bm25s
+    import tantivy
 
 LONGEST = 40
 """Bytes of a word beyond which Tantivy's own tokenisers leave it out."""
@@ -40,7 +45,9 @@ class Bm25(SearchSpec, tag="bm25", frozen=True, kw_only=True):
 
 
 class _Bm25Searcher:
-    def __init__(self, workshop: Workshop, library: Any, index: Any, stopwords: Any) -> None:
+    def __init__(
+        self, workshop: Workshop, library: ModuleType, index: bm25s.BM25, stopwords: str | list[str]
+    ) -> None:
         self._workshop, self._library, self._index = workshop, library, index
         self._stopwords = stopwords
         self._known: frozenset[str] = frozenset()
@@ -52,11 +59,12 @@ class _Bm25Searcher:
         if self._known:
             self._index.index(words, show_progress=False)
 
-    def split(self, texts: Any) -> Any:
+    def split(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the words of each text."""
-        return self._library.tokenize(
+        words: list[list[str]] = self._library.tokenize(
             list(texts), stopwords=self._stopwords, return_ids=False, show_progress=False
         )
+        return words
 
     def search(self, query: Query, depth: int) -> Ranked:
         """Return the documents with the highest BM25."""
@@ -103,10 +111,12 @@ class Tantivy(SearchSpec, tag="tantivy", frozen=True, kw_only=True):
         index.reload()
         return _TantivySearcher(workshop, library, schema, analyser, index.searcher())
 
-    def _make_analyser(self, library: Any) -> Any:
+    def _make_analyser(self, library: ModuleType) -> tantivy.TextAnalyzer:
         """Return what splits texts into words, queries and documents alike."""
+        builder: tantivy.TextAnalyzerBuilder
         if self.tokeniser == "whitespace":
-            return library.TextAnalyzerBuilder(library.Tokenizer.whitespace()).build()
+            builder = library.TextAnalyzerBuilder(library.Tokenizer.whitespace())
+            return builder.build()
         builder = library.TextAnalyzerBuilder(library.Tokenizer.simple())
         builder = builder.filter(library.Filter.remove_long(LONGEST)).filter(library.Filter.lowercase())
         if self.tokeniser == "en_stem":
@@ -115,7 +125,14 @@ class Tantivy(SearchSpec, tag="tantivy", frozen=True, kw_only=True):
 
 
 class _TantivySearcher:
-    def __init__(self, workshop: Workshop, library: Any, schema: Any, analyser: Any, searcher: Any) -> None:
+    def __init__(
+        self,
+        workshop: Workshop,
+        library: ModuleType,
+        schema: tantivy.Schema,
+        analyser: tantivy.TextAnalyzer,
+        searcher: tantivy.Searcher,
+    ) -> None:
         self._workshop, self._library, self._schema = workshop, library, schema
         self._analyser, self._searcher = analyser, searcher
 

@@ -1,0 +1,81 @@
+"""Options of commands that read scores of any tool in place of judgments and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from judged.cli.command import flag, option
+from judged.cli.inputs import split_name
+from judged.cli.options import ProfileChoice
+
+if TYPE_CHECKING:
+    from judged.comparison.sources import ScoreReading
+    from judged.comparison.systems import ScoresLike
+
+SCORES = "Scores of other tools"
+"""Heading of these options in help."""
+WITHOUT = ("--scores",)
+"""What options exclude that are about judgments and runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreFileOptions:
+    """What the files are, where they hold scores, and which way their measures are better."""
+
+    scores: bool = flag(
+        "--scores",
+        "The files hold scores of every query, computed by any tool; there are no judgments.",
+        section=SCORES,
+        is_eager=True,  # before -m, whose names are then those of the files
+    )
+    higher: tuple[str, ...] = option(
+        "--higher NAME", "More of this measure is better; may be repeated.", needs="--scores", multiple=True
+    )
+    lower: tuple[str, ...] = option(
+        "--lower NAME", "Less of this measure is better; may be repeated.", needs="--scores", multiple=True
+    )
+    scores_format: str | None = option(
+        "--scores-format NAME",
+        "Format of the files, where their keys or columns do not show it.",
+        needs="--scores",
+    )
+
+    def to_reading(self, profile: ProfileChoice) -> ScoreReading:
+        """Return how the files are read; raise `UsageError` for conventions that are not those of scores."""
+        from judged.comparison.sources import ScoreReading
+        from judged.io.scores.format import check_format
+
+        check_format(self.scores_format)
+        given = [*(["profile"] if profile.name else []), *profile.changes]
+        others = [f"`--{name.replace('_', '-')}`" for name in given if name != "missing"]
+        if others:
+            msg = f"{', '.join(others)} has no effect with `--scores`: values are not computed again"
+            raise click.UsageError(msg)
+        missing = str(profile.changes.get("missing", "skip"))
+        if missing not in {"skip", "zero"}:
+            msg = f"`--missing {missing}` cannot be combined with `--scores`, expected `skip` or `zero`"
+            raise click.UsageError(msg)
+        return ScoreReading.of(self.higher, self.lower, missing, self.scores_format)  # type: ignore[arg-type]  # checked
+
+
+def name_score_files(arguments: Sequence[str]) -> dict[str, ScoresLike] | list[ScoresLike]:
+    """Return files by the names given, or as a list if none has a name; the others are called as their files are."""
+    from judged.io.open import name_files
+
+    given = [split_name(text) for text in arguments]
+    if not any(name for name, _ in given):
+        return [path for _, path in given]
+    files = dict(zip((path for _, path in given), name_files([path for _, path in given]), strict=True))
+    return {name or files[path]: path for name, path in given}
+
+
+def require_runs(arguments: Sequence[str]) -> None:
+    """Raise the error of a missing argument for judgments without a run."""
+    if not arguments:
+        context = click.get_current_context()
+        param = next(param for param in context.command.params if param.name == "runs")
+        raise click.MissingParameter(ctx=context, param=param)

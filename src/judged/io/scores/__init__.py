@@ -1,0 +1,1 @@
+"""Scores that any tool wrote, by query; one small file for each format."""

@@ -1,0 +1,46 @@
+"""Files of other tools that hold means of whole runs, which no test can compare: refused with what to give instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from judged.errors import BadInput
+from judged.io.scores.content import Content, get
+from judged.io.scores.format import Record, ScoreFormat
+from judged.problem import Problem
+
+RUNS = "its predictions are a run: `judged score QRELS PREDICTIONS`, with `--per-query` for the scores of every query"
+
+
+def _find_source(content: Content) -> tuple[str, str] | None:
+    """Return what a file holds and what holds the scores of every query; None if it is something else."""
+    if (
+        isinstance(get(content.document, "scores"), dict)
+        and get(content.document, "mteb_version") is not None
+    ):
+        return "the means of an MTEB task", RUNS
+    if content.has("epoch", "steps"):
+        return "the means of a sentence-transformers evaluator, a row for each time it ran", RUNS
+    results = get(content.document, "results")
+    if isinstance(results, dict) and get(content.document, "n-shot") is not None:
+        return "the means of lm-evaluation-harness", "`--log_samples` writes `samples_*.jsonl`"
+    return None
+
+
+def _recognises(content: Content) -> bool:
+    return _find_source(content) is not None
+
+
+def _read(content: Content) -> Iterator[Record]:
+    holds, hint = _find_source(content) or ("means", "")
+    message = f"holds {holds}, expected the scores of every query"
+    raise BadInput(content.label, [Problem.error("only-means", content.label, message)], hint=hint)
+
+
+FORMAT = ScoreFormat(
+    "means",
+    "means of whole runs",
+    "results of MTEB, evaluators of sentence-transformers and `results_*.json` of lm-evaluation-harness: refused, since they have no value for a query",
+    _recognises,
+    _read,
+)

@@ -1,0 +1,294 @@
+"""Every shape of the same values gives the same table: wide and long, in each format, as frames and as dicts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import judged
+from judged.errors import BadInput, JudgedError
+from judged.io.scores.read import read_scores
+from judged.tables.scores import Scores
+
+NAMES = st.sampled_from(["faithfulness", "map", "Answer Relevancy (v2)@k=3", "nDCG@10", "a, b", "=1+1", "x%"])
+"""Names of measures, odd ones and judged's own among them."""
+IDS = (
+    st.text("abcdefgh0123456789 é-_", min_size=1, max_size=6)
+    .map(str.strip)
+    .filter(lambda text: bool(text) and text.lower() not in {"na", "nan", "none", "null"})
+)
+VALUES = st.none() | st.floats(-1e6, 1e6, allow_nan=False).map(lambda value: value + 0.0)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values by query, attempt and measure."""
+
+    measures: tuple[str, ...]
+    rows: tuple[dict[str, Any], ...]
+
+    @property
+    def wide(self) -> list[dict[str, Any]]:
+        """A row for each query and attempt."""
+        return [dict(row) for row in self.rows]
+
+    @property
+    def long(self) -> list[dict[str, Any]]:
+        """A row for each value."""
+        keys = ("query", "attempt")
+        return [
+            {**{key: row[key] for key in keys if key in row}, "measure": name, "value": row[name]}
+            for row in self.rows
+            for name in self.measures
+        ]
+
+
+@st.composite
+def values(draw: st.DrawFn) -> Values:
+    """Some queries, measures with at least one value each, and perhaps attempts."""
+    measures = draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
+    queries = draw(st.lists(IDS, min_size=1, max_size=6, unique=True))
+    attempts = draw(st.sampled_from([0, 2, 3]))
+    rows = [
+        {
+            "query": query,
+            **({"attempt": attempt} if attempts else {}),
+            **{name: draw(VALUES) for name in measures},
+        }
+        for query in queries
+        for attempt in range(max(attempts, 1))
+    ]
+    for name in measures:
+        rows[0][name] = 0.5  # a column without any number is not a measure
+    return Values(tuple(measures), tuple(rows))
+
+
+def to_csv(rows: list[dict[str, Any]], delimiter: str = ",") -> bytes:
+    """Return the rows as Python's own writer has them."""
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, list(rows[0]), delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows([{key: "" if value is None else value for key, value in row.items()} for row in rows])
+    return out.getvalue().encode()
+
+
+def to_table(rows: list[dict[str, Any]]) -> pa.Table:
+    """Return the rows as an Arrow table."""
+    return pa.table({key: [row[key] for row in rows] for key in rows[0]})
+
+
+def to_parquet(rows: list[dict[str, Any]]) -> bytes:
+    """Return the rows as a Parquet file."""
+    out = io.BytesIO()
+    pq.write_table(to_table(rows), out)
+    return out.getvalue()
+
+
+SHAPES: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
+    "rows": lambda rows: rows,
+    "CSV": to_csv,
+    "TSV": lambda rows: to_csv(rows, "\t"),
+    "JSON": lambda rows: json.dumps(rows).encode(),
+    "JSONL": lambda rows: "".join(json.dumps(row) + "\n" for row in rows).encode(),
+    "JSONL with NaN": lambda rows: "".join(
+        json.dumps({key: float("nan") if value is None else value for key, value in row.items()}) + "\n"
+        for row in rows
+    ).encode(),
+    "Parquet": to_parquet,
+    "Arrow": to_table,
+    "columns": lambda rows: {key: [row[key] for row in rows] for key in rows[0]},
+    "columns by row": lambda rows: json.dumps(
+        {key: {str(at): row[key] for at, row in enumerate(rows)} for key in rows[0]}
+    ).encode(),
+}
+
+
+def read(source: object) -> Scores:
+    """Return the scores of the only system."""
+    (scores,) = read_scores(source, name="bot").values()
+    return scores
+
+
+def assert_same(one: Scores, other: Scores) -> None:
+    """Queries, measures, values and attempts are equal."""
+    assert one.queries.to_pylist() == other.queries.to_pylist()
+    assert set(one.values) == set(other.values)
+    for name in one.values:
+        np.testing.assert_array_equal(one[name], other[name])
+        assert (name in one.repeats) == (name in other.repeats)
+        if name in one.repeats:
+            np.testing.assert_array_equal(one.repeats[name], other.repeats[name])
+
+
+@settings(deadline=None)
+@given(values())
+def test_every_shape_gives_the_same_table(given_values: Values) -> None:
+    """The rows in memory are what all others are compared with."""
+    expected = read(given_values.wide)
+
+    for name, encode in SHAPES.items():
+        for layout in (given_values.wide, given_values.long):
+            try:
+                assert_same(read(encode(layout)), expected)
+            except AssertionError as error:
+                raise AssertionError(name) from error
+
+
+@settings(deadline=None)
+@given(values())
+def test_the_values_are_those_that_were_given(given_values: Values) -> None:
+    """By brute force: for each query the mean of the attempts that have a value."""
+    scores = read(given_values.wide)
+
+    for name in given_values.measures:
+        found = scores.by_query(name)
+        for query in {row["query"] for row in given_values.rows}:
+            mine = [row[name] for row in given_values.rows if row["query"] == query and row[name] is not None]
+            expected = sum(mine) / len(mine) if mine else float("nan")
+            assert found[query] == pytest.approx(expected, nan_ok=True)
+
+
+@settings(deadline=None, max_examples=20)
+@given(values(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_and_columns_changes_nothing(given_values: Values, rng: Any) -> None:
+    """Rows are never paired by their place."""
+    rows = given_values.wide
+    rng.shuffle(rows)
+    turned = [dict(reversed(row.items())) for row in rows]
+
+    assert_same(read(to_csv(turned)), read(given_values.wide))
+
+
+@settings(deadline=None, max_examples=10)
+@given(values())
+def test_every_shape_gives_the_same_comparison(given_values: Values) -> None:
+    """And as a dict from query to values, where nothing is repeated."""
+    other = [
+        {**row, **{name: (row[name] or 0) + 1 for name in given_values.measures}} for row in given_values.rows
+    ]
+    compared = [
+        judged.compare({"a": encode(given_values.wide), "b": encode(other)}, resamples=50)
+        for encode in SHAPES.values()
+    ]
+    if "attempt" not in given_values.rows[0]:
+        dicts = [
+            {row["query"]: {name: row[name] for name in given_values.measures} for row in rows}
+            for rows in (given_values.rows, other)
+        ]
+        compared.append(judged.compare({"a": dicts[0], "b": dicts[1]}, resamples=50))
+
+    first = compared[0]
+    for comparison in compared[1:]:
+        assert {m.measure: m.mean for m in comparison.means} == {m.measure: m.mean for m in first.means}
+        assert {(c.measure, c.difference, c.p) for c in comparison.contrasts} == {
+            (c.measure, c.difference, c.p) for c in first.contrasts
+        }
+
+
+def test_a_frame_of_pandas_is_read_with_its_index() -> None:
+    """One that is named; the numbers of rows are not."""
+    pandas = pytest.importorskip("pandas", reason="the extra `pandas` is not installed")
+    frame = pandas.DataFrame({"query_id": ["q1", "q2"], "faithfulness": [0.5, None]})
+
+    for source in (frame, frame.set_index("query_id")):
+        assert read(source).queries.to_pylist() == ["q1", "q2"]
+    assert read(frame[::-1])["faithfulness"].tolist()[0] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "measures", "left"),
+    [
+        ("id,score a,year_id,text\nq1,0.5,7,x\n", ["score a"], ["year_id", "text"]),
+        ("id,flag,answer,index\nq1,true,42,0\nq2,false,43,1\n", ["flag"], ["answer", "index"]),
+        ("id,a,b\nq1,,n/a\nq2,1,NaN\n", ["a"], ["b"]),
+        ("question,topic,a\nWho?,x,1\nWhat?,x,2\n", ["a"], ["topic"]),
+        ('id,"a, b",c\nq1,1,x\n', ["a, b"], ["c"]),
+    ],
+)
+def test_columns_of_numbers_are_measures(text: str, measures: list[str], left: list[str]) -> None:
+    """Not ids, texts, answers and numbers of rows; a note says what was taken and what was left."""
+    scores = read(text.encode())
+
+    assert list(scores.values) == measures
+    assert set(scores.attributes) >= set(left)
+    (note,) = [note.message for note in scores.notes if note.code == "measures"]
+    assert all(f"`{name}`" in note for name in (*measures, *left))
+
+
+REFUSED = {
+    "neither id nor text": ("a,b\n1,2\n3,4\n", r"names no query: expected the id of the query or the text"),
+    "a repeated query": ("id,a\nq1,1\nq1,2\n", r":3: query `q1` has a value of a already"),
+    "a repeated attempt": ("id,attempt,a\nq1,1,1\nq1,1,2\n", r":3: query `q1` has a value of a already"),
+    "mostly numbers": ("id,a\nq1,1\nq2,2\nq3,high\n", r":4: a is `high`, expected a finite number"),
+    "a decimal comma": (
+        "id;a\nq1;0,5\nq2;1\nq3;1\n",
+        r"a is `0,5`, expected a finite number; a decimal comma",
+    ),
+    "infinity": ("id,a\nq1,inf\nq2,1\n", r":2: a is `inf`, expected a finite number"),
+    "no measure": ("id,a\nq1,x\n", r"holds no values of measures: its columns are `id`, `a`"),
+    "two columns of a name": ("id,a,a\nq1,1,2\n", r"two are called `a`, expected different names"),
+    "no rows": ("id,a\n", r"holds no scores"),
+    "a measure without a name": ("id,measure,value\nq1,,1\n", r"the measure is '', expected its name"),
+    "an id that is a float": (
+        '[{"id": 1.5, "a": 1}]',
+        r"the id of the query is 1.5 \(float\), expected text",
+    ),
+    "a value that is a list": (
+        '[{"id": "q", "measure": "a", "value": [1]}]',
+        r"value is `\[1\]`, expected a finite",
+    ),
+    "items that are not objects": ("[1, 2]", r"holds int, expected an object with named values"),
+    "JSON that breaks off": ('{"a": ', r"is not valid JSON"),
+    "an object of something else": ('{"a": 1}', r"holds no scores by query: its keys are `a`"),
+    "a line that is not JSON": ('{"id": "q", "a": 1}\n{"id": \n', r":2: is not valid JSON"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_read_is_refused_in_words(name: str) -> None:
+    """With the place, what was found and what was expected."""
+    text, words = REFUSED[name]
+    with pytest.raises(JudgedError, match=words):
+        read(text.encode())
+
+
+def test_all_faults_are_collected() -> None:
+    """Each row with its line, before anything is refused."""
+    with pytest.raises(BadInput) as caught:
+        read(b"id,a\nq1,1\nq1,2\n,3\nq2,4\nq2,5\n")
+
+    assert dict(caught.value.counts) == {"repeated-query": 2, "no-query": 1}
+    assert "name attempts in a column `attempt`" in str(caught.value.hint)
+
+
+def test_systems_are_those_of_a_column() -> None:
+    """One table may hold several."""
+    found = read_scores(b"system,id,a\none,q1,1\ntwo,q1,2\n")
+
+    assert {name: scores["a"].tolist() for name, scores in found.items()} == {"one": [1.0], "two": [2.0]}
+
+
+def test_directions_are_those_that_are_named() -> None:
+    """A name that is not there, and one named both ways, are refused."""
+    rows = [{"id": "q1", "cost": 1, "gain": 2, "size": 3}]
+    (scores,) = read_scores(rows, higher="gain", lower=["cost"]).values()
+
+    assert {name: kind.higher_is_better for name, kind in scores.kinds.items()} == {
+        "cost": False,
+        "gain": True,
+        "size": None,
+    }
+    with pytest.raises(judged.JudgedError, match="no measure of these scores is called `gian`"):
+        read_scores(rows, higher="gian")
+    with pytest.raises(judged.JudgedError, match="`gain` is named by both"):
+        read_scores(rows, higher="gain", lower="gain")
