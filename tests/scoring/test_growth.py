@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,12 +11,10 @@ import pytest
 import judged
 from judged import Protocol
 from judged.studies.fusion import METHODS
+from tests.support.growth import Job, assert_growth
 
 SMALL, TIMES = 4_000, 8
 """Results of the smaller input, and how many times as many the larger has: quadratic work would take 64 times as long."""
-NOTHING = 0.01
-"""Seconds below which the smaller input says nothing of growth."""
-Job = Callable[[], object]
 
 BOUNDED = [
     *(
@@ -164,10 +161,7 @@ PAIRS = {"fusion by condorcet", "preferences", *(f"bounds of {measure}" for meas
 def test_time_grows_with_the_number_of_results(name: str) -> None:
     """Eight times the results take far less than 64 times the time; for all pairs, not more than that."""
     JOBS[name](100)()  # imports
-    small, large = (spend(lambda n=n: JOBS[name](n)) for n in (SMALL, TIMES * SMALL))
-    allowed = 2 * TIMES**2 if name in PAIRS else 3 * TIMES
-
-    assert large < allowed * max(small, NOTHING)
+    assert_growth(JOBS[name], (SMALL, TIMES * SMALL), allowed=2 * TIMES**2 if name in PAIRS else 3 * TIMES)
 
 
 @pytest.mark.parametrize("order", ["shuffled", "unsorted"])
@@ -175,29 +169,17 @@ def test_time_grows_with_the_number_of_results(name: str) -> None:
 def test_time_grows_with_the_rows_of_a_file(order: str, command: str, tmp_path: Path) -> None:
     """Rows of all queries mixed, and rows of each query in any order."""
     rng = np.random.default_rng(1)
-    times = []
-    for n in (20_000, 20_000 * TIMES):
-        qrels, run = tmp_path / f"{n}.qrels", tmp_path / f"{n}.run"
+    sizes = (20_000, 20_000 * TIMES)
+    for n in sizes:
         rows = [f"q{row // 100} Q0 d{row % 100} 1 {score} t\n" for row, score in enumerate(rng.random(n))]
         if order == "shuffled":
             rows = [rows[place] for place in rng.permutation(n)]
-        run.write_text("".join(rows))
-        qrels.write_text("".join(f"q{query} 0 d7 1\n" for query in range(n // 100)))
-        job = {
-            "score": lambda q=qrels, r=run: judged.evaluate(q, r, "AP"),
-            "lint": lambda r=run: judged.lint(r),
-        }
-        times.append(spend(lambda made=job[command]: made))
+        (tmp_path / f"{n}.run").write_text("".join(rows))
+        (tmp_path / f"{n}.qrels").write_text("".join(f"q{query} 0 d7 1\n" for query in range(n // 100)))
 
-    assert times[1] < 3 * TIMES * max(times[0], NOTHING)
+    def prepare(n: int) -> Job:
+        qrels, run = tmp_path / f"{n}.qrels", tmp_path / f"{n}.run"
+        jobs = {"score": lambda: judged.evaluate(qrels, run, "AP"), "lint": lambda: judged.lint(run)}
+        return jobs[command]
 
-
-def spend(prepare: Callable[[], Job]) -> float:
-    """Return the least CPU time of three calls, of one if it is long; each is prepared again, since results are kept."""
-    spent: list[float] = []
-    while len(spent) < 3 and sum(spent) < 1:
-        job = prepare()
-        begin = time.process_time()
-        job()
-        spent.append(time.process_time() - begin)
-    return min(spent)
+    assert_growth(prepare, sizes, allowed=3 * TIMES)

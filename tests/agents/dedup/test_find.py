@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -12,6 +11,7 @@ from hypothesis import given, strategies as st
 from judged.agents.dedup.find import Deduplicator, find_duplicates
 from judged.agents.dedup.rules import Rules
 from judged.agents.tables import Hit
+from tests.support.growth import Job, assert_growth
 
 Found = list[tuple[Hit, str | None]]
 
@@ -146,24 +146,17 @@ GROWING: dict[str, Callable[[int], Hit]] = {
 """Inputs in which all results are one thing and differ in a field that does not matter."""
 
 
-def cost(make: Callable[[int], Hit], rules: Rules, count: int) -> float:
-    """Return the processor time of this number of results, the lower of two."""
-    found = [(make(i), "tool") for i in range(count)]
-    times = []
-    for _ in range(2):
-        begin = time.process_time()
-        find_duplicates(found, rules)
-        times.append(time.process_time() - begin)
-    return min(times)
-
-
 @pytest.mark.parametrize("name", [*GROWING, *ADVERSARIES])
 def test_results_under_one_key_cost_little_more_each_the_more_they_are(name: str) -> None:
-    """Eight times as many results take less than thirty times the time; quadratic work would take sixty-four."""
+    """Eight times as many results take less than sixteen times the time; quadratic work would take sixty-four."""
     unit, make = ADVERSARIES.get(name) or ("document", GROWING[name])
     rules = Rules(unit=unit)  # type: ignore[arg-type]
 
-    assert cost(make, rules, 4_000) < 30 * cost(make, rules, 500)
+    def prepare(count: int) -> Job:
+        found = [(make(i), "tool") for i in range(count)]
+        return lambda: find_duplicates(found, rules)
+
+    assert_growth(prepare, (1_000, 8_000), allowed=16)
 
 
 @pytest.mark.parametrize("name", ["one URL, ids differ", "one title, one beginning, texts differ"])

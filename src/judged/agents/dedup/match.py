@@ -215,14 +215,18 @@ class _MemberIndex:
         agreeing = {name: self._values.get(name, {}).get(value, []) for name, value in values.items()}
         if keys.space is not None:
             agreeing[_id_field(keys.space)] = self._values.get(keys.space, {}).get(keys.id, [])
-        if keys.text is not None:
-            related_texts = self._texts.related(keys.text)
-            agreeing["text"] = [self._members[at] for numbers in related_texts for at in numbers]
-        agreeing = {name: members for name, members in agreeing.items() if members}
+        found: dict[str, tuple[int, Iterable[Keys]]] = {
+            name: (len(members), members) for name, members in agreeing.items() if members
+        }
+        if keys.text is not None and (related := list(self._texts.related(keys.text))):
+            # counted, not listed: thousands may share a text, and one of them is enough
+            texts = (self._members[at] for numbers in related for at in numbers)
+            found["text"] = sum(map(len, related)), texts
         best, highest = None, -1.0
         # a member not seen yet agrees at most in the fields that are left
-        while agreeing and highest < (bound := verdicts.bound(agreeing)):
-            for member in agreeing.pop(min(agreeing, key=lambda name: len(agreeing[name]))):
+        while found and highest < (bound := verdicts.bound(found)):
+            _, members = found.pop(min(found, key=lambda name: found[name][0]))
+            for member in members:
                 confidence = verdicts[compare(keys, member)][1]
                 if confidence > highest:
                     best, highest = member, confidence
