@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from judged.kernels.scan.compiled import load_compiled
-from judged.measures.families import FAMILIES, unregister
+from judged.measures.groups import GROUPS, unregister
 from support.postgres import PostgresServer, find_binaries, run_postgres
 
 HERE = Path(__file__).parent
@@ -158,5 +158,5 @@ def implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 def _no_measure_outlives_its_test() -> Iterator[None]:
     """What a test or a page of documentation defines is forgotten after it."""
     yield
-    for name in FAMILIES.get("custom", ()):
+    for name in GROUPS.get("custom", ()):
         unregister(name)

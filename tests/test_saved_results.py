@@ -68,6 +68,20 @@ def test_every_file_is_loaded_and_shown(path: Path, tmp_path: Path) -> None:
     assert [table.equals(again.to_arrow(name)) or has_nan(table) for name, table in result.tables().items()]
 
 
+def test_groups_of_measures_were_called_families_before(tmp_path: Path) -> None:
+    """A comparison of version 1 by measures of diversity compares again, and knows its axes."""
+    document = json.loads((HERE / "comparison-1.json").read_text())
+    document["state"]["scores"][0]["family"] = "diversity"
+    (tmp_path / "old.json").write_text(json.dumps(document))
+
+    old = judged.load(tmp_path / "old.json").comparison
+
+    assert [(scores.family, scores.group) for scores in old.scores] == [
+        ("ranked", "diversity"),
+        ("ranked", "ranked"),
+    ]
+
+
 def has_nan(table: Any) -> bool:
     """Whether a table has numbers that are not equal to themselves."""
     return "nan" in str(table.to_pylist())

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
-from judged.measures.families import list_families
+from judged.measures.groups import list_groups
 from support.terminal import needs_a_terminal, show_on_a_terminal
 
 Invoke = Callable[..., Result]
@@ -20,8 +20,8 @@ def test_the_list_names_every_measure_under_its_family(invoke: Invoke) -> None:
     lines = result.stdout.splitlines()
 
     assert result.exit_code == 0
-    headings = [family.capitalize() for family in list_families()]
-    names = [name for names in list_families().values() for name in names]
+    headings = [family.capitalize() for family in list_groups()]
+    names = [name for names in list_groups().values() for name in names]
     assert [line for line in lines if line in headings] == headings
     assert [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in names] == names
 
@@ -73,7 +73,7 @@ def test_json_of_the_whole_list_is_the_catalogue(invoke: Invoke) -> None:
     """Without names, all of them."""
     cards = json.loads(invoke("measures", "--format", "json").stdout)
 
-    assert len(cards) == sum(map(len, list_families().values()))
+    assert len(cards) == sum(map(len, list_groups().values()))
 
 
 def test_a_name_of_two_families_has_two_cards(invoke: Invoke) -> None:

@@ -20,7 +20,7 @@ from conformance.examine import examine, judge
 from conformance.page import render_json, render_markdown, render_table
 from conformance.verdict import Answer, Results, Verdict, compare, summarise
 from judged.errors import UnknownName, Unreadable
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from judged.measures.parse import parse_measure
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ import pytest
 
 import judged
 from judged import errors
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))

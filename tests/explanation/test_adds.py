@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 import judged
 from judged.explanation.lists import cut_lists, cut_values, select_query, with_every_result
 from judged.kernels.ranked.ranking import Ranking
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from support.strategies import Query, queries, variants, view
 
 NUMBERS = [name for name in MEASURES if not MEASURES[name].text]

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 import judged
 from judged.errors import BadMeasure, JudgedError
 from judged.kernels.ranked.gains import gain_ratio, grade_gains
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from support.strategies import variants
 
 QRELS = {"q1": {"a": 1100, "b": 3}, "q2": {"c": 1}}

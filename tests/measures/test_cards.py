@@ -10,7 +10,7 @@ import pytest
 
 from judged.agents.measures import SESSION_MEASURES
 from judged.measures.cards import Card, list_cards, make_card, render_catalogue
-from judged.measures.families import MEASURES, list_families
+from judged.measures.groups import MEASURES, list_groups
 from judged.measures.laws import Law
 
 EVERY = pytest.mark.parametrize("name", list(MEASURES))
@@ -70,14 +70,14 @@ def test_no_part_of_a_card_of_sessions_is_missing(name: str) -> None:
 def test_every_example_runs_as_it_is_shown_with_the_public_api_alone() -> None:
     """Copied from a card into a fresh interpreter, it prints what the card says."""
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
-    cards = [card for card in list_cards() if card.family != "custom"]
+    cards = [card for card in list_cards() if card.group != "custom"]
     for card in cards:
         test = doctest.DocTestParser().get_doctest(card.example, {}, card.heading, None, 0)
         imports = [example.source for example in test.examples if "import" in example.source]
         assert imports == ["import judged\n"], card.heading
         assert runner.run(test).failed == 0, card.heading
 
-    assert len(cards) == sum(len(names) for family, names in list_families().items() if family != "custom")
+    assert len(cards) == sum(len(names) for family, names in list_groups().items() if family != "custom")
 
 
 def test_sources_are_named_and_not_numbered_alone() -> None:
@@ -120,7 +120,7 @@ def test_a_card_says_what_the_measure_says() -> None:
     it = make_card(MEASURES["nDCG"] @ 10)
 
     assert it.name == "nDCG"
-    assert it.family == "ranked"
+    assert it.group == "ranked"
     assert it.title.startswith("Normalised discounted cumulative gain")
     assert it.range == "0 to 1"
     assert it.direction == "higher is better"

@@ -21,7 +21,7 @@ from judged.kernels.examples import make_ranking
 from judged.kernels.ranked.ranking import Ranking
 from judged.measures.cards import make_card
 from judged.measures.custom import undefine
-from judged.measures.families import FAMILIES, MEASURES
+from judged.measures.groups import GROUPS, MEASURES
 from judged.measures.parse import parse_measure
 from support.strategies import queries, view
 
@@ -73,7 +73,7 @@ def test_it_is_written_printed_and_parsed(Share: judged.Measure) -> None:
     assert parse_measure("SHARE(REL=2, floor=0.25)@5") == measure
     assert parse_measure("share_5") == Share @ 5
     assert MEASURES["Share"] is Share
-    assert FAMILIES["custom"] == ("Share",)
+    assert GROUPS["custom"] == ("Share",)
 
 
 def test_it_is_scored_by_name(Share: judged.Measure) -> None:
@@ -206,7 +206,7 @@ def test_a_name_is_defined_once() -> None:
 
     assert "say `replace=True`" in str(caught.value)
     assert parse_measure("Again").per_query(make_ranking([0])).tolist() == [1.0]
-    assert FAMILIES["custom"] == ("Again",)
+    assert GROUPS["custom"] == ("Again",)
 
 
 def test_what_was_defined_can_be_forgotten(Share: judged.Measure) -> None:
@@ -273,7 +273,7 @@ def test_a_bad_definition_is_refused(name: Any, function: Any, given: dict[str, 
         judged.define(name, function, **given)
 
     assert message in str(caught.value)
-    assert "custom" not in FAMILIES
+    assert "custom" not in GROUPS
 
 
 def test_a_function_of_one_query_takes_four_arguments() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 import judged
 from judged.errors import JudgedError
-from judged.measures.families import SCOPES
+from judged.measures.groups import SCOPES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure, parse_measures
 from judged.measures.trec_eval import FORMATS

@@ -11,7 +11,7 @@ import pytest
 
 import judged.measures
 from judged.kernels.examples import make_ranking
-from judged.measures import families
+from judged.measures import groups
 from judged.measures.index import find_measures, find_scopes, list_packages, render_index, render_types
 from judged.measures.parse import parse_measure
 
@@ -36,7 +36,7 @@ FAMILY = '''\
 
 import numpy as np
 
-from judged.measures.families import Alias, Scope
+from judged.measures.groups import Alias, Scope
 from judged.measures.measure import Measure
 
 POTTERY = Scope("pottery", subject="pots", example="Height", aliases={"tallness": Alias("Height")})
@@ -60,9 +60,9 @@ def with_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     """A folder whose modules belong to `judged.measures`; what they add is forgotten afterwards."""
     monkeypatch.setattr(judged.measures, "__path__", [str(FOLDER), str(tmp_path)])
     before = set(sys.modules)
-    tables = {family: families.registry_for(family) for family in families.list_families()}
+    tables = {family: groups.registry_for(family) for family in groups.list_groups()}
     known = {family: set(table) for family, table in tables.items()}
-    names = dict(families.FAMILIES)
+    names = dict(groups.GROUPS)
     yield tmp_path
     for module in set(sys.modules) - before:
         if module.startswith("judged.measures."):
@@ -70,17 +70,17 @@ def with_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     for family, table in tables.items():
         for name in set(table) - known[family]:
             table.remove(name)
-    for name in set(families.SCOPES) - NAMES:
-        families.SCOPES.remove(name)
-    families.FAMILIES.clear()
-    families.FAMILIES.update(names)
+    for name in set(groups.SCOPES) - NAMES:
+        groups.SCOPES.remove(name)
+    groups.GROUPS.clear()
+    groups.GROUPS.update(names)
 
 
 def load() -> None:
     """Read the index as it would be written now."""
     index: dict[str, dict[str, object]] = {}
     exec(render_index(), {}, index)  # noqa: S102 - it was made here
-    families.load_index(index["MEASURE_INDEX"], index["SCOPE_INDEX"])  # type: ignore[arg-type]
+    groups.load_index(index["MEASURE_INDEX"], index["SCOPE_INDEX"])  # type: ignore[arg-type]
 
 
 def test_the_index_is_up_to_date() -> None:
@@ -100,19 +100,17 @@ def test_the_index_holds_every_measure_of_the_tables() -> None:
     }
     scopes = {name for package in list_packages() for name in find_scopes(package)}
 
-    assert found == {
-        family: names for family, names in families.list_families().items() if family != "custom"
-    }
-    assert scopes == set(families.SCOPES) == NAMES
+    assert found == {family: names for family, names in groups.list_groups().items() if family != "custom"}
+    assert scopes == set(groups.SCOPES) == NAMES
 
 
 def test_every_measure_is_an_attribute_of_the_package() -> None:
     """Except those of sessions, which have a package of their own."""
     from judged.measures import nDCG
 
-    assert nDCG is families.MEASURES["nDCG"]
-    for name in (*families.MEASURES, *families.PREFERENCE_MEASURES):
-        assert getattr(judged.measures, name) is families.find_measure(name)
+    assert nDCG is groups.MEASURES["nDCG"]
+    for name in (*groups.MEASURES, *groups.PREFERENCE_MEASURES):
+        assert getattr(judged.measures, name) is groups.find_measure(name)
         assert name in dir(judged.measures)
     with pytest.raises(AttributeError, match="no attribute 'CG'"):
         judged.measures.CG  # type: ignore[attr-defined]  # noqa: B018 - looking it up is what fails
@@ -123,7 +121,7 @@ def test_a_measure_is_one_file(with_file: Path) -> None:
     (with_file / "missed.py").write_text(MEASURE, encoding="utf-8")
     load()
 
-    assert "MissedShare" in families.FAMILIES["ranked"]
+    assert "MissedShare" in groups.GROUPS["ranked"]
     assert (
         '"MissedShare": ("judged.measures.missed", "What was missed", "0 to 1", "The share' in render_index()
     )
@@ -139,7 +137,7 @@ def test_a_family_is_one_file(with_file: Path) -> None:
     load()
 
     measure = parse_measure("TALLNESS", family="pottery")
-    assert (measure.name, measure.family, list(families.registry_for("pottery"))) == (
+    assert (measure.name, measure.family, list(groups.registry_for("pottery"))) == (
         "Height",
         "pottery",
         ["Height"],

@@ -8,7 +8,7 @@ import pytest
 from judged.agents.measures import SESSION_MEASURES
 from judged.errors import BadMeasure
 from judged.kernels.examples import make_ranking
-from judged.measures.families import MEASURES, PREFERENCE_MEASURES, list_families, registry_for
+from judged.measures.groups import MEASURES, PREFERENCE_MEASURES, list_groups, registry_for
 from judged.measures.parameters import format_value
 
 P, AP, nDCG, RBP = (MEASURES[name] for name in ("P", "AP", "nDCG", "RBP"))
@@ -86,15 +86,16 @@ def test_values_come_into_one_form() -> None:
     assert format_value(((1.0, 3.5),)) == "{1: 3.5}"
 
 
-def test_families_hold_every_measure_once() -> None:
-    """The lists of families are the catalogue."""
-    listed = [name for names in list_families().values() for name in names]
+def test_groups_hold_every_measure_once() -> None:
+    """The lists of groups are the catalogue."""
+    listed = [name for names in list_groups().values() for name in names]
 
     families = ("neighbour", "routing", "skipping", "reranking")
     others = [name for family in families for name in registry_for(family)]
     core = [*MEASURES, *PREFERENCE_MEASURES, *registry_for("timing")]
     assert listed == [*core, *SESSION_MEASURES, *others]
-    for family, names in list_families().items():
-        measures = [registry_for(family)[name] for name in names]
-        assert {measure.family for measure in measures} == {family}
+    for group, names in list_groups().items():
+        measures = [registry_for(group)[name] for name in names]
+        assert {measure.group for measure in measures} == {group}
+        assert len({measure.family for measure in measures}) == 1
         assert [measure.name for measure in measures] == list(names)

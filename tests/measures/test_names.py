@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judged.errors import BadMeasure, JudgedError, UnknownName
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from judged.measures.parse import parse_measure, parse_measures
 from judged.measures.ranked import RANKED
 

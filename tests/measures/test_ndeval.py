@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from judged.scoring.evaluate import evaluate
 from judged.tables.judgments import Judgments
 

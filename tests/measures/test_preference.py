@@ -14,7 +14,7 @@ from judged.errors import BadInput, BadMeasure, WrongKind
 from judged.kernels.examples import make_preferences
 from judged.kernels.preferences import PreferenceView
 from judged.measures.cards import Card, make_card
-from judged.measures.families import MEASURES, PREFERENCE_MEASURES
+from judged.measures.groups import MEASURES, PREFERENCE_MEASURES
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure, parse_measures
@@ -214,7 +214,7 @@ def test_no_part_of_a_card_is_missing(name: str) -> None:
     assert [
         field.name for field in fields(Card) if field.name not in optional and not getattr(it, field.name)
     ] == []
-    assert it.family == "preference"
+    assert it.group == "preference"
     assert it.symbols.startswith("where")
     assert {parameter.name for parameter in it.parameters} == set(PREFERENCE_MEASURES[name].defaults)
 

@@ -7,7 +7,7 @@ import pytest
 import judged
 from judged.agents.measures import SESSION_MEASURES
 from judged.errors import BadMeasure, UnknownName
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from judged.measures.parse import find_measures, parse_measure, parse_measures
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 import judged
 from judged.comparison.api import compare_results
 from judged.errors import JudgedError, UnknownName
-from judged.measures.families import SCOPES
+from judged.measures.groups import SCOPES
 from judged.measures.parse import parse_measure, parse_measures
 from judged.measures.written import merge_spellings, spell
 

@@ -17,7 +17,7 @@ from hypothesis import given, reject, settings, strategies as st
 from conformance.exact.lists import List, exactly
 from conformance.exact.measured import MEASURES as EXACT, measured
 from conformance.exact.novelty import intent_mean
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from judged.measures.parse import parse_measure
 from support.strategies import Query, queries, variants, view
 

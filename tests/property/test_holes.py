@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from judged import Protocol, evaluate
 from judged.errors import BadMeasure
 from judged.io.read import read_judgments, read_run
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure

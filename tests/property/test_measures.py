@@ -17,7 +17,7 @@ from judged.agents.measures import SESSION_MEASURES
 from judged.errors import BadMeasure, JudgedError
 from judged.kernels.examples import make_ranking
 from judged.kernels.ranked.ranking import Ranking
-from judged.measures.families import MEASURES, PREFERENCE_MEASURES
+from judged.measures.groups import MEASURES, PREFERENCE_MEASURES
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import PARAMETERS

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from judged import Protocol, evaluate
 from judged.io.read import read_judgments, read_run
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from judged.measures.measure import Measure
 from judged.scoring.align import align
 from judged.scoring.ties import average_over_ties, tie_range

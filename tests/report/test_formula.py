@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judged.measures.cards import make_card
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from judged.report.formula import formula_text, prose_text
 
 

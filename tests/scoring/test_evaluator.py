@@ -32,7 +32,7 @@ from judged.errors import (
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.scan.compiled import load_compiled
 from judged.measures.custom import undefine
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from judged.profiles.profile import PROFILES, Profile
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.folds import compile_folds

@@ -15,7 +15,7 @@ from scipy import stats
 import judged
 from judged.comparison.sources import find_own_family, open_sources
 from judged.errors import BadInput, BadMeasure, BadProtocol, BadSample, UnknownName, Unreadable, WrongKind
-from judged.measures.families import SCOPES
+from judged.measures.groups import SCOPES
 from judged.result import load
 from judged.scoring.foreign import ScoreProtocol, make_measure
 from judged.tables.scores import ScoreKind

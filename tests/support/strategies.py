@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from judged.kernels.examples import make_ranking
 from judged.kernels.ranked.ranking import Ranking
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from judged.measures.measure import Measure
 
 GRADES = (-2, -1, 0, 0, 1, 1, 2, 3, 4, 0.5, 2.5)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from judged.measures.families import registry_for
+from judged.measures.groups import registry_for
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.protocol import BaseProtocol

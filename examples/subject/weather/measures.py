@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.measures.families import Scope
+from judged.measures.groups import Scope
 from judged.measures.measure import Measure
 
 FORECAST = Scope("forecast", subject="forecasts", example="AbsoluteError", unit="days")

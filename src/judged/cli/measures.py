@@ -1,4 +1,4 @@
-"""`judged measures`: every measure by family, those that some words describe, or the card of one."""
+"""`judged measures`: every measure by group, those that some words describe, or the card of one."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ AMERICAN = re.compile(r"(?<=[a-z]{3})z(?=(e|ed|es|er|ing|ation)s?$)")
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.families import list_families
+    from judged.measures.groups import list_groups
 
-    names = dict.fromkeys(name for family in list_families().values() for name in family)
+    names = dict.fromkeys(name for group in list_groups().values() for name in group)
     return [name for name in names if name.lower().startswith(incomplete.lower())]
 
 
@@ -66,7 +66,7 @@ class MeasuresOptions:
 @click.argument("names", metavar="[NAME|WORDS]...", nargs=-1, shell_complete=_complete)
 @options("options", MeasuresOptions)
 def command(names: tuple[str, ...], *, options: MeasuresOptions) -> None:
-    """List the measures by family, print the card of each NAME, or find measures by WORDS.
+    """List the measures by group, print the card of each NAME, or find measures by WORDS.
 
     A name may be written as judged, trec_eval or another known tool writes it, in any case. Where a measure of
     rankings and one of sessions have the same name, both cards are printed. Anything else is looked up, word by
@@ -93,7 +93,7 @@ def _render_cards(names: tuple[str, ...], kind: str) -> str:
         if not cards:
             raise error from None
         if len(cards) > 1 and kind != "json":
-            return "\n".join(_family_lists(kind, [(card.family, card.name) for card in cards]))
+            return "\n".join(_group_lists(kind, [(card.group, card.name) for card in cards]))
     else:
         cards = list(dict.fromkeys(map(make_card, measures)))
     if kind == "json":
@@ -131,27 +131,27 @@ def _render_list(kind: str) -> str:
         from judged.measures.cards import list_cards
 
         return _to_json(list_cards())
-    from judged.measures.families import list_families
+    from judged.measures.groups import list_groups
 
-    every = [(family, name) for family, names in list_families().items() for name in names]
-    return "\n".join([*_family_lists(kind, every), *_plugin_lines()])
+    every = [(group, name) for group, names in list_groups().items() for name in names]
+    return "\n".join([*_group_lists(kind, every), *_plugin_lines()])
 
 
-def _family_lists(kind: str, chosen: list[tuple[str, str]]) -> Iterator[str]:
-    """Yield the list of the chosen measures of each family."""
+def _group_lists(kind: str, chosen: list[tuple[str, str]]) -> Iterator[str]:
+    """Yield the list of the chosen measures of each group."""
     from judged.blocks import Table
     from judged.report.formula import prose_text
     from judged.report.markdown import to_markdown
 
-    for family in dict.fromkeys(family for family, _ in chosen):
-        entries = [(name, *_describe(name, family)) for owner, name in chosen if owner == family]
+    for group in dict.fromkeys(group for group, _ in chosen):
+        entries = [(name, *_describe(name, group)) for owner, name in chosen if owner == group]
         if kind == "markdown":
             rows = tuple((name, full, prose_text(words), values) for name, full, values, words in entries)
             columns = ("measure", "full name", "meaning", "range")
-            yield to_markdown(Table(columns, rows, title=family.capitalize()))
+            yield to_markdown(Table(columns, rows, title=group.capitalize()))
         else:
             lines = [line for name, full, _, words in entries for line in _list_lines(name, full, words)]
-            yield "\n".join([family.capitalize(), "", *lines, ""])
+            yield "\n".join([group.capitalize(), "", *lines, ""])
 
 
 def _list_lines(name: str, full_name: str, meaning: str) -> list[str]:
@@ -163,12 +163,12 @@ def _list_lines(name: str, full_name: str, meaning: str) -> list[str]:
     return _wrap(text, head=f"  {name:<{indent - 4}}  ", one_line=True)
 
 
-def _describe(name: str, family: str) -> tuple[str, str, str]:
+def _describe(name: str, group: str) -> tuple[str, str, str]:
     """Return a measure's full name, range and meaning; only a user-defined measure is imported for that."""
-    from judged.measures.families import DESCRIPTIONS
+    from judged.measures.groups import DESCRIPTIONS
 
-    if (family, name) in DESCRIPTIONS:
-        return DESCRIPTIONS[family, name]
+    if (group, name) in DESCRIPTIONS:
+        return DESCRIPTIONS[group, name]
     from judged.measures.cards import make_card
 
     card = make_card(name)
@@ -177,7 +177,7 @@ def _describe(name: str, family: str) -> tuple[str, str, str]:
 
 def _plugin_lines() -> Iterator[str]:
     """Yield the names of measures that other packages provide, which are imported only when they are used."""
-    from judged.measures.families import MEASURES, list_plugins
+    from judged.measures.groups import MEASURES, list_plugins
 
     names = [name for name in list_plugins() if name not in MEASURES]
     if names:

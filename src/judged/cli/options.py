@@ -46,7 +46,7 @@ def _split_measures(ctx: click.Context, param: click.Parameter, texts: tuple[str
 
 
 def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.families import MEASURES as ranked, PREFERENCE_MEASURES
+    from judged.measures.groups import MEASURES as ranked, PREFERENCE_MEASURES
 
     return [name for name in (*ranked, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
 

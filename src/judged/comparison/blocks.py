@@ -565,8 +565,8 @@ def find_pareto_optimal(points: Mapping[str, Sequence[float]]) -> list[str]:
 def find_axes(comparison: Comparison) -> list[PairedScores]:
     """Return the first measure of accuracy and the first of diversity, if there are any."""
     directed = [scores for scores in comparison.scores if scores.has_direction]
-    diverse = [scores for scores in directed if scores.family == "diversity"]
-    accurate = [scores for scores in directed if scores.family != "diversity"]
+    diverse = [scores for scores in directed if scores.group == "diversity"]
+    accurate = [scores for scores in directed if scores.group != "diversity"]
     return [*accurate[:1], *diverse[:1]]
 
 

@@ -50,6 +50,8 @@ class PairedScores:
     binary: bool = False
     """Whether the measure's values can only be 0 and 1."""
     family: str = "ranked"
+    group: str = ""
+    """The chapter of the list of measures that the measure is in."""
     clusters: tuple[str, ...] = ()
     """The cluster of each query; empty if queries are independent."""
     repeats: Mapping[str, Floats] = field(default_factory=dict)
@@ -352,6 +354,7 @@ def _pair_measure(systems: Sequence[System], measure: Measure) -> PairedScores:
         higher_is_better=measure.higher_is_better,
         binary=measure.binary,
         family=measure.family,
+        group=measure.group,
         repeats={
             system.name: _stack([system.repeats[name][query] for query in queries])
             for system in systems

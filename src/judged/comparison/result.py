@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from judged.measures.written import find_label
 from judged.problem import Note
 from judged.result import LazyTables, Provenance, Result, name_rows, tabulate
 from judged.scoring.evaluation import Evaluation
-from judged.scoring.family import family_of
+from judged.scoring.family import FAMILIES
 from judged.stats.effects import queries_needed
 from judged.stats.outcome import Cell, Undefined
 from judged.stats.randomisation import EXACT_UP_TO
@@ -61,11 +61,24 @@ class Latency:
         return {"system": self.system, "samples": self.samples, **times}
 
 
+def _name_groups(state: Any) -> Any:
+    """Return the state of version 1 as that of version 2: until then, groups of ranked measures were called families."""
+    for scores in state["scores"]:
+        scores["group"] = scores.get("family", "ranked")
+        if scores["group"] in {"diversity", "browsing", "custom"}:
+            scores["family"] = "ranked"
+    for _, part in state.get("slices", ()):
+        _name_groups(part)
+    return state
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
     """Several systems on the same queries: means, differences, and how certain both are."""
 
     kind: ClassVar[str] = "comparison"
+    version: ClassVar[int] = 2
+    upgrades: ClassVar[Mapping[int, Callable[[Any], Any]]] = {1: _name_groups}
     detail_by_query: ClassVar[bool] = True
     pages: ClassVar[tuple[str, ...]] = Evaluation.pages
 
@@ -153,7 +166,7 @@ class Comparison(Result):
         answer = self.answer(measure)
         if answer is None:
             names = join_words(self.measures if measure is None else [self._find_measure(measure)])
-            return f"{family_of(self.scores[0].family).undirected.format(names)}, so no system is best."
+            return f"{FAMILIES[self.scores[0].family].undirected.format(names)}, so no system is best."
         return answer.describe(digits=digits, unit=self.unit)
 
     def mean(self, system: str, measure: object = None) -> Mean:

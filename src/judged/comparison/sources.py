@@ -31,7 +31,7 @@ from judged.io.scores.long import is_own, restore_clusters, restore_written
 from judged.io.scores.read import ScoreFile, list_names, read_file, set_directions
 from judged.io.sniff import detect
 from judged.io.table import is_frame
-from judged.measures.families import SCOPES
+from judged.measures.groups import SCOPES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.measures.written import restore_spellings

@@ -15,7 +15,7 @@ from judged.measures.written import restore_spellings
 from judged.problem import NAMED, Note
 from judged.result import ProtocolRecord, Provenance, Result, refuse_damage
 from judged.scoring.evaluation import Evaluation
-from judged.scoring.family import FAMILIES, Measures, Pair, family_of
+from judged.scoring.family import FAMILIES, Measures, Pair
 from judged.scoring.foreign import describe_measure, make_measure, merge_kinds, split_names
 from judged.tables.inputs import Frame
 from judged.tables.scores import ScoreKind, Scores
@@ -146,7 +146,7 @@ def _select_system(comparison: Comparison, name: str) -> System:
     measures = restore_spellings(
         (
             replace(measure, higher_is_better=directions[str(measure)])
-            for measure in family_of(family).parse_measures(list(values))
+            for measure in FAMILIES[family].parse_measures(list(values))
         ),
         names,
     )
@@ -187,7 +187,7 @@ def choose_systems(opened: Sequence[Named], measures: Measures | None = None) ->
         systems, measures = [replace(system, family="score") for system in systems], None
     if systems and (measures is not None or not chosen):
         wanted = list(systems[0].values) if measures is None else measures
-        chosen = tuple(family_of(systems[0].family).parse_measures(wanted))
+        chosen = tuple(FAMILIES[systems[0].family].parse_measures(wanted))
         chosen = chosen if measures is not None else restore_spellings(chosen, systems[0].written)
     return [replace(system, measures=chosen) for system in systems]
 

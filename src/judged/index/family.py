@@ -12,7 +12,7 @@ from judged.arrays import Ints
 from judged.errors import BadInput, BadMeasure
 from judged.index.measures import NeighbourView
 from judged.index.neighbours import IndexResults, Neighbours, find_repeats
-from judged.measures.families import registry_for
+from judged.measures.groups import registry_for
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem

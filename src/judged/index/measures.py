@@ -11,7 +11,7 @@ import numpy as np
 from judged.arrays import Flags, Floats, Ints
 from judged.errors import BadMeasure
 from judged.kernels.segments import divide
-from judged.measures.families import Alias, Scope
+from judged.measures.groups import Alias, Scope
 from judged.measures.measure import Measure
 from judged.measures.parameters import Parameter
 
@@ -20,7 +20,7 @@ NEIGHBOUR = Scope(
     subject="neighbours",
     example='R(over="cutoff")@10',
     takes="`judged index`, and `judged.evaluate` with exact neighbours and answers",
-    families=("neighbour", "timing"),
+    groups=("neighbour", "timing"),
     aliases={
         "recall": Alias("R", {"over": "cutoff"}, number="cutoff"),
         "mrr": Alias("RR"),

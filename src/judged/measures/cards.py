@@ -11,7 +11,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from judged.measures.families import SCOPES, find_measure, list_families
+from judged.measures.groups import SCOPES, find_measure, list_groups
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import describe_values, format_value
@@ -60,9 +60,9 @@ class Card:
     """The documentation of one measure."""
 
     name: str
-    family: str
+    group: str
     heading: str
-    """The name, and the family where other families have measures of the same name."""
+    """The name, and the family where others have measures of the same name."""
     full_name: str
     """The name in words: "Normalised discounted cumulative gain"."""
     title: str
@@ -118,7 +118,7 @@ def make_card(measure: Measure | str, *, family: str = "ranked") -> Card:
     scope = SCOPES[_scope(bare)]
     return Card(
         name=bare.name,
-        family=bare.family,
+        group=bare.group,
         heading=bare.name if scope.name == "ranked" else f"{bare.name} ({scope.name})",
         full_name=read_full_name(bare),
         title=_read_title(bare) or f"Defined in `{bare.function.__module__}`.",
@@ -188,47 +188,45 @@ def describe_range(measure: Measure) -> str:
 
 
 def render_catalogue() -> str:
-    """Return the page of all measures, family by family, as Markdown."""
+    """Return the page of all measures, group by group, as Markdown."""
     parts = [_PREFACE]
     every = list_cards()
-    for family in list_families():
-        if family == "custom":
+    for group in list_groups():
+        if group == "custom":
             continue
-        about = SCOPES[_scope_of(family)].about.get(family, "")
-        cards = [card for card in every if card.family == family]
+        about = SCOPES[_scope_of(group)].about.get(group, "")
+        cards = [card for card in every if card.group == group]
         rows = [
             f"| [{card.name}](#{_anchor(card.heading)}) | {card.full_name} | {card.meaning} |"
             for card in cards
         ]
-        parts.append(f"## {family.capitalize()}\n\n{about}\n")
+        parts.append(f"## {group.capitalize()}\n\n{about}\n")
         parts.append("\n".join(["| measure | full name | meaning |", "|---|---|---|", *rows]) + "\n")
         parts += [card.to_markdown(level=3) for card in cards]
     return "\n".join(parts)
 
 
 def list_cards() -> list[Card]:
-    """Return the card of every measure, family by family, user-defined ones last."""
+    """Return the card of every measure, group by group, user-defined ones last."""
     return [
-        make_card(name, family=_scope_of(family))
-        for family, names in list_families().items()
-        for name in names
+        make_card(name, family=_scope_of(group)) for group, names in list_groups().items() for name in names
     ]
 
 
 def _scope(measure: Measure) -> str:
-    return _scope_of(measure.family)
+    return _scope_of(measure.group)
 
 
-def _scope_of(family: str) -> str:
-    """Return the scope that a family's names are looked up in."""
-    if family in SCOPES:
-        return family
-    return next(name for name in SCOPES if family in SCOPES[name].families)
+def _scope_of(group: str) -> str:
+    """Return the scope that a group's names are looked up in."""
+    if group in SCOPES:
+        return group
+    return next(name for name in SCOPES if group in SCOPES[name].groups)
 
 
 def _ties_by_law(measure: Measure) -> str:
     """Say what ties do, for measures whose docstring leaves it to their laws and their family."""
-    if measure.family == "custom" or _scope(measure) != "ranked":
+    if measure.group == "custom" or _scope(measure) != "ranked":
         return ""
     if measure.laws & {Law.ORDER_FREE, Law.RUN_FREE}:
         return "do not matter."
@@ -248,9 +246,9 @@ def _explain_companions(measure: Measure) -> str:
 
 def _empty_by_law(measure: Measure) -> str:
     """Say what no results have, for measures whose docstring leaves it to their laws."""
-    if measure.family == "browsing" and Law.ZERO_IF_NOTHING_FOUND in measure.laws:
+    if measure.group == "browsing" and Law.ZERO_IF_NOTHING_FOUND in measure.laws:
         return "0 when nothing with a positive grade is retrieved."
-    if measure.family != "session":
+    if measure.group != "session":
         return ""
     nothing = "for a session that never searched or found nothing"
     if Law.UNDEFINED_IF_NOTHING_FOUND in measure.laws:
@@ -268,7 +266,7 @@ _UNJUDGED = {
 
 def _unjudged_by_law(measure: Measure) -> str:
     """Say what unjudged or unlabelled results do, for measures whose docstring leaves it to their laws."""
-    if measure.family == "session":
+    if measure.group == "session":
         if Law.GAIN_FREE in measure.laws:
             return "does not matter."
         return (
@@ -276,11 +274,11 @@ def _unjudged_by_law(measure: Measure) -> str:
             if Law.GROWS in measure.laws
             else ""
         )
-    if measure.family == "custom":
+    if measure.group == "custom":
         return ""
     if Law.RELEVANCE_ONLY in measure.laws:
         return "counts as not relevant."
-    if measure.family == "browsing":
+    if measure.group == "browsing":
         return "has no gain; `EU_residual` shows how much that could matter."
     return "has no gain." if Law.GAIN_ONLY in measure.laws else _UNJUDGED.get(measure.needs, "")
 

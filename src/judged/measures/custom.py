@@ -15,7 +15,7 @@ from judged.arrays import Floats
 from judged.errors import BadMeasure, JudgedError
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import TermsFunction
-from judged.measures.families import FAMILIES, register, unregister
+from judged.measures.groups import GROUPS, register, unregister
 from judged.measures.laws import Law, parse_laws
 from judged.measures.measure import Aggregate, Measure
 from judged.measures.parameters import PARAMETERS, Parameter, normalise_value
@@ -68,7 +68,7 @@ def define(
             bounds=bounds,
             aggregate=aggregate,
             higher_is_better=higher_is_better,
-            family="custom",
+            group="custom",
             zero_if_missing=zero_if_missing,
             laws=parse_laws(laws),
             terms=terms,
@@ -103,7 +103,7 @@ def define_per_query(name: str, function: Callable[..., float], **settings: Any)
 
 def undefine(name: str) -> None:
     """Forget a user-defined measure."""
-    if name not in FAMILIES.get("custom", ()):
+    if name not in GROUPS.get("custom", ()):
         msg = f"`{name}` was not defined, so it cannot be forgotten"
         raise BadMeasure(msg)
     unregister(name)
@@ -111,7 +111,7 @@ def undefine(name: str) -> None:
 
 def _register(measure: Measure, *, replace: bool) -> Measure:
     """Check everything that can be wrong with the measure, then register it."""
-    own = replace and measure.name in FAMILIES.get("custom", ())
+    own = replace and measure.name in GROUPS.get("custom", ())
     if not own:
         _check_name(measure.name)
     complete = dataclasses.replace(measure, extra_parameters=_describe_parameters(measure))
@@ -129,7 +129,7 @@ def _check_name(name: str) -> None:
         raise BadMeasure(
             msg, hint="letters, digits and `_`, a letter first and no `_` with a number at the end"
         )
-    if name in FAMILIES.get("custom", ()):
+    if name in GROUPS.get("custom", ()):
         msg = f"a measure called `{name}` was defined already"
         raise BadMeasure(msg, hint="take another name, or say `replace=True`")
     taken = explain_taken_name(name)

@@ -43,6 +43,9 @@ class Measure:
     title: str = ""
     """The name in words, where several measures share a function; else its docstring says it (`Title:`)."""
     family: str = "ranked"
+    """The family of evaluation that computes its view."""
+    group: str = ""
+    """The chapter of the list of measures that it is in; by default that of its family."""
     at_parameter: str | None = None
     """The parameter that `@` sets, if any."""
     bounds: tuple[float, float] = (0.0, 1.0)
@@ -95,6 +98,10 @@ class Measure:
     """The spellings that it was asked for by, the first of which is shown; empty: its name. They say nothing of its
     values, and measures that differ in them alone are equal."""
 
+    def __post_init__(self) -> None:
+        if not self.group:
+            object.__setattr__(self, "group", self.family)
+
     @cached_property
     def defaults(self) -> Mapping[str, Any]:
         """Every parameter with its default; `inspect.Parameter.empty` where one must be given."""
@@ -123,7 +130,7 @@ class Measure:
         """Return what a parameter of this measure means, and the values that it takes."""
         if name in self.extra_parameters:
             return self.extra_parameters[name]
-        return find_parameter(name, self.family)
+        return find_parameter(name, self.group)
 
     @property
     def label(self) -> str:
@@ -228,7 +235,7 @@ class Measure:
 
     @cached_property
     def _identity(self) -> tuple[str, str, tuple[tuple[str, Value], ...]]:
-        return self.family, self.name, tuple(sorted(self.parameters.items()))
+        return self.group, self.name, tuple(sorted(self.parameters.items()))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Measure) and self._identity == other._identity

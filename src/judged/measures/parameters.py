@@ -258,15 +258,15 @@ LOOKED_AT = {"iteration": Parameter.whole("the iteration that is looked at", hig
 """Meaning of `iteration` in measures of a single iteration."""
 
 _STEPS = {**PARAMETERS, "cutoff": Parameter.whole(PARAMETERS["cutoff"].meaning, high=MOST_STEPS)}
-"""Meaning of parameters in families whose measures take memory for each rank up to the cutoff."""
+"""Meaning of parameters in groups whose measures take memory for each rank up to the cutoff."""
 
-_BY_FAMILY = {"session": SESSION_PARAMETERS, "browsing": _STEPS, "diversity": _STEPS}
-"""Families whose measures give names of parameters a meaning of their own."""
+_BY_GROUP = {"session": SESSION_PARAMETERS, "browsing": _STEPS, "diversity": _STEPS}
+"""Groups whose measures give names of parameters a meaning of their own."""
 
 
-def find_parameter(name: str, family: str) -> Parameter:
-    """Return what a parameter means in the measures of a family."""
-    return _BY_FAMILY.get(family, PARAMETERS)[name]
+def find_parameter(name: str, group: str) -> Parameter:
+    """Return what a parameter means in the measures of a group."""
+    return _BY_GROUP.get(group, PARAMETERS)[name]
 
 
 def normalise_value(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from judged.errors import BadMeasure, JudgedError, UnknownName, check_kind
-from judged.measures.families import SCOPES, Alias, Scope, list_plugins, load_plugin
+from judged.measures.groups import SCOPES, Alias, Scope, list_plugins, load_plugin
 from judged.measures.measure import Measure
 from judged.measures.trec_eval import FORMATS, NICKNAMES, expand
 from judged.measures.written import merge_spellings, spell
@@ -185,7 +185,7 @@ def explain_taken_name(name: str) -> str | None:
 def _read(text: Measure | str, scope: Scope) -> list[Measure]:
     """Return the measures that one text names: more than one for `P_5,10` and for trec_eval's nicknames."""
     if isinstance(text, Measure):
-        if text.family not in scope.families:
+        if text.group not in scope.groups:
             raise _foreign(str(text), text.family, scope)
         return [text]
     if not isinstance(text, str):
@@ -279,8 +279,8 @@ def _expand_nickname(name: str) -> list[Measure]:
     """Return the measures of one of trec_eval's sets; those on preferences without `num_q`."""
     judgments = next(kind for kind, able in FORMATS.items() if set(NICKNAMES[name]) <= set(able))
     chosen = [line.measure for line in expand(9, [name], judgments) if line.measure is not None]
-    families = {"preference"} if judgments != "qrels" else {measure.family for measure in chosen}
-    return [measure for measure in chosen if measure.family in families]
+    groups = {"preference"} if judgments != "qrels" else {measure.group for measure in chosen}
+    return [measure for measure in chosen if measure.group in groups]
 
 
 def _look_up(name: str, scope: Scope) -> Alias:

@@ -10,7 +10,7 @@ import numpy as np
 
 from judged.arrays import Floats, Ints
 from judged.kernels.segments import divide
-from judged.measures.families import Scope
+from judged.measures.groups import Scope
 from judged.measures.measure import Measure
 from judged.measures.parameters import Parameter
 

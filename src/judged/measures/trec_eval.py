@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from judged.errors import BadMeasure, UnknownName
-from judged.measures.families import Alias, find_measure
+from judged.measures.groups import Alias, find_measure
 from judged.measures.measure import Measure
 from judged.subject import NOTHING
 

@@ -30,7 +30,7 @@ _MARKS = re.compile(r"[\s_-]")
 def spell(measure: Measure, text: str) -> Measure:
     """Return the measure as `text` spells it; under its own name if the text has that name, in any case.
 
-    >>> from judged.measures.families import MEASURES
+    >>> from judged.measures.groups import MEASURES
     >>> [spell(MEASURES["RR"] @ 10, text).label for text in ("MRR@10", "rr@10", "recip_rank@10")]
     ['MRR@10', 'RR@10', 'recip_rank@10']
     """
@@ -41,7 +41,7 @@ def spell(measure: Measure, text: str) -> Measure:
 def is_canonical(measure: Measure, text: str) -> bool:
     """Return whether a text has the canonical name of a measure, in any case, with its parameters in any form.
 
-    >>> from judged.measures.families import MEASURES
+    >>> from judged.measures.groups import MEASURES
     >>> [is_canonical(MEASURES["P"](rel=2) @ 5, text) for text in ("p(REL=2, cutoff=5)", "P_5-l2", "P@5-l2")]
     [True, False, False]
     """
@@ -114,7 +114,7 @@ def find_label(wanted: object, names: Mapping[str, str], family: str, *, kind: s
 
     `names` has the canonical name of each shown one. Raises `UnknownName` if none is meant.
     """
-    from judged.measures.families import SCOPES
+    from judged.measures.groups import SCOPES
     from judged.measures.measure import Measure
     from judged.measures.parse import parse_measure
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from judged.errors import BadMeasure, JudgedError, UnknownName, WrongKind
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import (
     ParsedName,

@@ -19,7 +19,7 @@ from judged.kernels.scan.align import Aligned
 from judged.kernels.segments import segment_count, segment_ids
 from judged.kernels.sorting import sort_descending
 from judged.kernels.ties import make_ideal, order_ties_by_grade
-from judged.measures.families import MEASURES
+from judged.measures.groups import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note

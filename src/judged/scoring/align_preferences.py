@@ -20,7 +20,7 @@ from judged.kernels.preferences import (
 )
 from judged.kernels.scan.align import Aligned
 from judged.kernels.segments import segment_count, segment_ids
-from judged.measures.families import PREFERENCE_MEASURES
+from judged.measures.groups import PREFERENCE_MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem

@@ -95,7 +95,7 @@ class Plan:
     @property
     def is_custom(self) -> bool:
         """Whether a measure is the user's own, whose name may come to mean another."""
-        return any(measure.family == "custom" for group in self.groups.values() for measure in group)
+        return any(measure.group == "custom" for group in self.groups.values() for measure in group)
 
 
 class Truth(NamedTuple):

@@ -12,7 +12,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from judged.errors import BadMeasure
-from judged.measures.families import SCOPES
+from judged.measures.groups import SCOPES
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.protocol import BaseProtocol
@@ -100,18 +100,10 @@ FAMILIES.add("preference", "judged.scoring.align_preferences:PREFERENCE")
 FAMILIES.add("timing", "judged.scoring.timing:TIMING")
 FAMILIES.add("score", "judged.scoring.foreign:SCORE")
 
-_RANKED_SCOPES = frozenset({"ranked", "diversity", "browsing", "custom"})
-"""Name of the family of measures of ranked runs."""
-
-
-def family_of(scope: str) -> Family:
-    """Return the family that the measures of a scope belong to: several scopes are of ranked runs."""
-    return FAMILIES["ranked" if scope in _RANKED_SCOPES else scope]
-
 
 def find_family(measures: Sequence[Measure]) -> Family:
     """Return the family of the measures; raise `BadMeasure` if they belong to several."""
-    names = ["ranked" if measure.family in _RANKED_SCOPES else measure.family for measure in measures]
+    names = [measure.family for measure in measures]
     if len(set(names)) > 1:
         first = next(place for place, name in enumerate(names) if name != "ranked")
         other = next(place for place, name in enumerate(names) if name != names[first])

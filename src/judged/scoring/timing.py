@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from judged.errors import UnknownName
 from judged.io.read import read_timings
-from judged.measures.families import registry_for
+from judged.measures.groups import registry_for
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.measures.timing import TimingView

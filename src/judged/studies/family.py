@@ -11,7 +11,7 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import WrongKind
-from judged.measures.families import registry_for
+from judged.measures.groups import registry_for
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note

@@ -10,7 +10,7 @@ import numpy as np
 
 from judged.arrays import Flags, Floats, Ints
 from judged.kernels.elementary import log2
-from judged.measures.families import Alias, Scope
+from judged.measures.groups import Alias, Scope
 from judged.measures.measure import Measure
 from judged.measures.parameters import MOST_RANKS, Parameter
 

@@ -98,7 +98,7 @@ class SessionOptions:
         "--session ID", "Only this conversation; may be repeated.", multiple=True
     )
     measures: tuple[str, ...] = measure_option(
-        f"`judged measures` lists them by family.  [default: {' '.join(DEFAULT_MEASURES)}]"
+        f"`judged measures` lists them by group.  [default: {' '.join(DEFAULT_MEASURES)}]"
     )
     good: int | None = option(
         "--good", "Lowest gain of a good result.  [default: 2]", type=click.IntRange(1, 4)

@@ -5,7 +5,7 @@ They are not at the root of the package, because some have the names of measures
 
 from __future__ import annotations
 
-from judged.measures.families import Alias, Scope, registry_for
+from judged.measures.groups import Alias, Scope, registry_for
 from judged.measures.measure import Measure
 
 SESSION_MEASURES = registry_for("session")

@@ -30,7 +30,7 @@ _GAIN = (
 )
 """Meaning of $u(g)$ in all formulas of this file, for cards."""
 
-_measure = partial(Measure, family="browsing", note=_GAIN)
+_measure = partial(Measure, group="browsing", note=_GAIN)
 _growing = partial(_measure, laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}))
 
 

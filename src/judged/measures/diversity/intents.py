@@ -51,7 +51,7 @@ AP_IA = Measure(
     "AP_IA",
     intent_aware_average_precision,
     at_parameter="cutoff",
-    family="diversity",
+    group="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.STEPWISE}),
     needs="intents",
 )
@@ -87,7 +87,7 @@ P_IA = Measure(
     "P_IA",
     intent_aware_precision,
     at_parameter="cutoff",
-    family="diversity",
+    group="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.LINEAR}),
     needs="intents",
 )
@@ -123,7 +123,7 @@ StRecall = Measure(
     "StRecall",
     subtopic_recall,
     at_parameter="cutoff",
-    family="diversity",
+    group="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE}),
     needs="intents",
 )
@@ -176,7 +176,7 @@ def _parse_inner(value: object) -> Value:
 IA = Measure(
     "IA",
     intent_aware,
-    family="diversity",
+    group="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND}),
     extra_parameters={
         "of": Parameter(
@@ -226,7 +226,7 @@ DR = Measure(
     "DR",
     diversity_recall,
     at_parameter="cutoff",
-    family="diversity",
+    group="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE, Law.IN_ORDER, Law.ONE_WAY}),
 )
 
@@ -266,6 +266,6 @@ DiversityCount = Measure(
     diversity_count,
     at_parameter="cutoff",
     bounds=(0.0, math.inf),
-    family="diversity",
+    group="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.WHOLE, Law.STEPWISE, Law.GROWS}),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.measures.families import Alias, Scope
+from judged.measures.groups import Alias, Scope
 from judged.measures.trec_eval import TREC_ALIASES
 
 RANKED = Scope(
@@ -11,7 +11,7 @@ RANKED = Scope(
     kind="measure",
     example="nDCG@10",
     form="write it as `nDCG@10` or `P(rel=2)@5`",
-    families=("ranked", "diversity", "browsing", "custom", "preference"),
+    groups=("ranked", "diversity", "browsing", "custom", "preference"),
     trec_spelling=True,
     about={
         "ranked": ("Measures of ranked results against graded judgments."),

@@ -1,4 +1,8 @@
-"""Every measure by name, family by family, each imported only when asked for; and the scopes in which names are read."""
+"""Every measure by name, group by group, each imported only when asked for; and the scopes in which names are read.
+
+A group is a chapter of the list of measures. Several may be of one family of evaluation: measures of diversity and of
+browsing score ranked runs.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +36,10 @@ class Alias(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """The families of measures in which a name is looked up, and how names are written there."""
+    """The groups of measures in which the names of a family are looked up, and how they are written there."""
 
     name: str
+    """The family of evaluation."""
     subject: str
     """Plural noun of what the measures score: "sessions"."""
     example: str
@@ -45,8 +50,8 @@ class Scope:
     """Notation of measures, for hints; by default that of the example."""
     takes: str = ""
     """Commands and functions that accept these measures, for hints."""
-    families: tuple[str, ...] = ()
-    """The families it holds; by default the one of its name."""
+    groups: tuple[str, ...] = ()
+    """The groups it holds; by default the one of its name."""
     aliases: Mapping[str, Alias] = field(default_factory=dict)
     """Other names of its measures, of other tools for the most part; case does not matter."""
     unit: str = "queries"
@@ -54,19 +59,19 @@ class Scope:
     unknown: str = "unjudged"
     """The word for a result without a grade."""
     about: Mapping[str, str] = field(default_factory=dict)
-    """Introduction to the measures of each of its families, for the page of all measures."""
+    """Introduction to the measures of each of its groups, for the page of all measures."""
     trec_spelling: bool = False
     """Whether trec_eval's sets of measures, `name.parameters` and `-l` are understood, and plugins looked up."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", self.kind or f"measure of {self.subject}")
         object.__setattr__(self, "form", self.form or f"write it as `{self.example}`")
-        object.__setattr__(self, "families", self.families or (self.name,))
+        object.__setattr__(self, "groups", self.groups or (self.name,))
 
     @property
     def registries(self) -> list[Registry[Measure]]:
         """The tables of its measures."""
-        tables = {id(table): table for table in map(registry_for, self.families)}
+        tables = {id(table): table for table in map(registry_for, self.groups)}
         return list(tables.values())
 
     def __iter__(self) -> Iterator[str]:
@@ -96,11 +101,11 @@ _REGISTRIES: dict[str, Registry[Measure]] = {
     "preference": PREFERENCE_MEASURES,
 }
 
-FAMILIES: dict[str, tuple[str, ...]] = {}
-"""The names of all measures by family, in the order in which they are listed; user-defined ones are `custom`."""
+GROUPS: dict[str, tuple[str, ...]] = {}
+"""The names of all measures by group, in the order in which they are listed; user-defined ones are `custom`."""
 
 DESCRIPTIONS: dict[tuple[str, str], tuple[str, str, str]] = {}
-"""Full name, range of values and meaning of every measure that an index lists, by family and name."""
+"""Full name, range of values and meaning of every measure that an index lists, by group and name."""
 
 
 def _load_subject(subject: Subject) -> Mapping[str, Scope | str]:
@@ -114,24 +119,21 @@ def _load_subject(subject: Subject) -> Mapping[str, Scope | str]:
 
 
 SCOPES: Registry[Scope] = Registry("family of measures", of_subject=_load_subject)
-"""The scopes in which names of measures are looked up, by the family they are named for."""
+"""The scopes in which names of measures are looked up, by family."""
 
 
 def load_index(
     measures: Mapping[str, Mapping[str, tuple[str, str, str, str]]], scopes: Mapping[str, str]
 ) -> None:
     """Add the measures and scopes of an index to the tables, without importing them; known ones are left alone."""
-    for family, entries in measures.items():
-        table = _REGISTRIES.setdefault(family, Registry(f"measure of the family {family}"))
+    for group, entries in measures.items():
+        table = _REGISTRIES.setdefault(group, Registry(f"measure of the group {group}"))
         new = {name: module for name, (module, *_) in entries.items() if name not in table}
         for name, module in new.items():
             table.add(name, f"{module}:{name}")
-        FAMILIES[family] = (*FAMILIES.get(family, ()), *new)
+        GROUPS[group] = (*GROUPS.get(group, ()), *new)
         DESCRIPTIONS.update(
-            {
-                (family, name): (title, values, meaning)
-                for name, (_, title, values, meaning) in entries.items()
-            }
+            {(group, name): (title, values, meaning) for name, (_, title, values, meaning) in entries.items()}
         )
     SCOPES.add_missing(scopes)
 
@@ -139,36 +141,36 @@ def load_index(
 load_index(MEASURE_INDEX, SCOPE_INDEX)
 
 
-def registry_for(family: str) -> Registry[Measure]:
-    """Return the table that holds the measures of a family."""
-    if family not in _REGISTRIES and family not in SCOPES:  # looking for it reads the lists of the subjects
-        raise UnknownName(SCOPES.kind, family, list(SCOPES))
-    return _REGISTRIES[family]
+def registry_for(group: str) -> Registry[Measure]:
+    """Return the table that holds the measures of a group."""
+    if group not in _REGISTRIES and group not in SCOPES:  # looking for it reads the lists of the subjects
+        raise UnknownName("group of measures", group, list(GROUPS))
+    return _REGISTRIES[group]
 
 
-def list_families() -> Mapping[str, tuple[str, ...]]:
-    """Return the names of all measures by family, those of subjects among them."""
+def list_groups() -> Mapping[str, tuple[str, ...]]:
+    """Return the names of all measures by group, those of subjects among them."""
     SCOPES.read_subjects()
-    return FAMILIES
+    return GROUPS
 
 
 def find_measure(name: str, family: str = "ranked") -> Measure:
-    """Return the measure of that canonical name in a scope."""
+    """Return the measure of that canonical name in the scope of a family."""
     return SCOPES[family][name]
 
 
 def register(measure: Measure) -> None:
     """Add a user-defined measure."""
     MEASURES.add(measure.name, measure)
-    FAMILIES["custom"] = (*FAMILIES.get("custom", ()), measure.name)
+    GROUPS["custom"] = (*GROUPS.get("custom", ()), measure.name)
 
 
 def unregister(name: str) -> None:
     """Remove a user-defined measure."""
     MEASURES.remove(name)
-    left = tuple(known for known in FAMILIES.pop("custom") if known != name)
+    left = tuple(known for known in GROUPS.pop("custom") if known != name)
     if left:
-        FAMILIES["custom"] = left
+        GROUPS["custom"] = left
 
 
 def list_plugins() -> list[str]:
