@@ -312,6 +312,7 @@ def _parse_whole(value: object, *, text: bool, floats: bool) -> int | None:
 
 
 def can_encode(value: str) -> bool:
+    """Return whether UTF-8 can hold a text: half of a surrogate pair it cannot."""
     try:
         value.encode()
     except UnicodeEncodeError:
