@@ -129,7 +129,7 @@ def as_texts(column: Column, *, name: str, problems: Problems) -> pa.Array:
         return as_ids(column, name=name, problems=problems, nullable=True)[0]
     texts: list[str | None] = []
     for row, value in enumerate(column):
-        sound = value is None or (isinstance(value, str) and _can_encode(value))
+        sound = value is None or (isinstance(value, str) and can_encode(value))
         if not sound:
             problems.add("not-text", row, f"{name} is {_describe(value)}, expected text")
         texts.append(value if sound else None)
@@ -288,7 +288,7 @@ def _numbers_from_objects(values: Sequence[object], *, name: str, problems: Prob
 def _to_id(value: object) -> str | None:
     """Return the text of an id: encodable text, or a whole number in decimal; None for anything else."""
     if isinstance(value, str):
-        return str(value) if _can_encode(value) else None
+        return str(value) if can_encode(value) else None
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(int(value))
     return None
@@ -311,7 +311,8 @@ def _parse_whole(value: object, *, text: bool, floats: bool) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _can_encode(value: str) -> bool:
+def can_encode(value: str) -> bool:
+    """Return whether UTF-8 can hold a text: half of a surrogate pair it cannot."""
     try:
         value.encode()
     except UnicodeEncodeError:
