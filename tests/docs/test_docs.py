@@ -112,6 +112,8 @@ def _in_a_shell(command: str) -> str:
         check=False,
         timeout=60,
     )
+    # a program that fails where its output goes to a file would show only in what comes later
+    assert done.returncode in {0, 2}, f"`{command}` ended with {done.returncode}: {done.stdout}"
     return done.stdout
 
 
