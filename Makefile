@@ -8,6 +8,7 @@ BENCH := .venv-bench
 ENGINES := .venv-engines
 RAG := .venv-rag
 COMPAT := .venv-compat
+SITE := .venv-site
 WORKERS ?= 2
 SPARK ?= 4
 
@@ -21,7 +22,7 @@ FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
   print('compiled part: ' + ('built' if find('judged.kernels.scan._scan') else 'not built (is there a C compiler?)'))"
 
-.PHONY: help demo test test-fast test-slow test-attack test-engines test-rag test-compat test-spark test-oldest dist test-dist lint lint-scripts check docs reliability bench bench-quick clean
+.PHONY: help demo test test-fast test-slow test-attack test-engines test-rag test-compat test-spark test-oldest dist test-dist lint lint-scripts check docs reliability bench bench-quick site clean
 .DELETE_ON_ERROR:
 
 help:
@@ -40,6 +41,7 @@ help:
 	@echo "make test-dist   install both into empty environments, the wheel without a compiler, and run the fast tests"
 	@echo "make lint        linters, types and import contracts alone"
 	@echo "make docs        write the generated pages and the pictures anew"
+	@echo "make site        build the documentation's site in build/site and check it in Chromium; notebooks are executed (set up in .venv-site)"
 	@echo "make reliability  attack everything for some minutes, and write docs/reliability.md"
 	@echo "make bench       time judged beside its peers (set up in .venv-bench); half an hour, and 3 GB of files"
 	@echo "make bench-quick the same at a twentieth of the size"
@@ -149,6 +151,15 @@ docs: $(VENV)/.installed-test
 	$(BIN)/python docs/pictures/draw.py
 	$(BIN)/python docs/pictures/report.py
 
+# Staged from the repository's own pages and from the code, rendered, then opened page by page without a network.
+site: $(SITE)/.installed
+	@test -d node_modules/katex || npm install --silent --no-audit --no-fund --no-package-lock
+	rm -rf build/site
+	$(SITE)/bin/judged demo --output build/site/demo --quiet
+	$(SITE)/bin/python docs/site/stage.py build/site --report build/site/demo/report.html
+	cd build/site && ../../$(SITE)/bin/zensical build --strict --clean
+	$(SITE)/bin/python docs/site/check.py build/site/site --pictures build/site/pictures
+
 reliability: $(VENV)/.installed-slow
 	cd tests && ../$(BIN)/python -m fuzz.reliability
 
@@ -168,12 +179,12 @@ bench-quick: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --quick
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(ENGINES) $(RAG) $(COMPAT) .venv-dist .venv-oldest .venv-spark-* node_modules build dist judged-demo bench-data src/judged.egg-info \
+	rm -rf $(VENV) $(BENCH) $(ENGINES) $(RAG) $(COMPAT) $(SITE) .venv-dist .venv-oldest .venv-spark-* node_modules build dist judged-demo bench-data src/judged.egg-info \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find src -name '*.so' -delete -o -name '*.c' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.made $(BENCH)/.made $(ENGINES)/.made $(RAG)/.made $(COMPAT)/.made .venv-spark-$(SPARK)/.made: %/.made:
+$(VENV)/.made $(BENCH)/.made $(ENGINES)/.made $(RAG)/.made $(COMPAT)/.made $(SITE)/.made .venv-spark-$(SPARK)/.made: %/.made:
 	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit( \
 	  'judged needs Python 3.11 or later, and $(PYTHON) is ' + sys.version.split()[0] + \
 	  '; name another: make PYTHON=python3.12')"
@@ -195,6 +206,12 @@ $(VENV)/.installed-test: $(VENV)/.made $(VENV)/.browser $(SOURCES) tests/constra
 	@echo "Compiling and installing judged with everything that the tests need, PyTorch among it: three to four minutes"
 	@$(BIN)/python $(PIP_INSTALL) '.[$(TESTED)]'
 	@$(BIN)/python $(COMPILED)
+	@touch $@
+
+$(SITE)/.installed: $(SITE)/.made $(VENV)/.browser $(SOURCES) docs/site/requirements.txt tests/constraints.txt
+	@$(FRESH)
+	@$(SITE)/bin/python -m pip --disable-pip-version-check install --quiet --quiet -r docs/site/requirements.txt
+	@$(SITE)/bin/python $(PIP_INSTALL) '.[demo,pandas,faiss,index]'
 	@touch $@
 
 # The browser of the tests, installed where that is possible; without it they are skipped and say why.

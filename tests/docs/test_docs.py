@@ -110,7 +110,7 @@ def _in_a_shell(command: str) -> str:
         text=True,
         encoding="utf-8",
         check=False,
-        timeout=60,
+        timeout=300,
     )
     # a program that fails where its output goes to a file would show only in what comes later
     assert done.returncode in {0, 2}, f"`{command}` ended with {done.returncode}: {done.stdout}"

@@ -175,7 +175,7 @@ def order_of_gain(
 ) -> Floats:
     r"""Return the share of the discounted good gain that the same results would have had in the best order.
 
-    $$\mathrm{nDCG}@i = \frac{\mathrm{DCG}@i}{\max_\pi \mathrm{DCG}_\pi@i}$$
+    $$\mathrm{nDCG}@i = \frac{\mathrm{DCG}@i}{\max_\pi \mathrm{DCG}_{\pi}@i}$$
 
     where $\pi$ runs over all ways to distribute the session's new results over its iterations, each
     iteration getting as many of them as it returned. The best way sorts them by descending gain. It lies
