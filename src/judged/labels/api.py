@@ -9,11 +9,13 @@ from pathlib import Path
 
 from judged.errors import BadProtocol, JudgedError
 from judged.io.texts import TextSource
+from judged.labels.answer import Label
 from judged.labels.cache import Grading, LabelCache, Past, lock_cache
-from judged.labels.pool import Item, Judged, Pool, PoolOptions, PoolSource, build_pool
-from judged.labels.prompt import Labeller, Question, make_questions
+from judged.labels.pool import Judged, PoolOptions, PoolSource, build_pool
+from judged.labels.prompt import Asked, Labeller, Question, make_questions
 from judged.labels.result import Labelling
 from judged.labels.run import Job
+from judged.labels.task import Item, Pool
 from judged.net.budget import Budget, Prices
 from judged.net.llm import ChatClient, Endpoint
 from judged.problem import Note
@@ -21,6 +23,8 @@ from judged.progress import Progress
 from judged.result import Provenance
 from judged.tables.schema import GRADES
 
+LABEL = ""
+"""Stands for the column of the label, which the pool names."""
 LOW_MASS = 0.5
 """Below this probability of any legal grade, a grade means little."""
 
@@ -103,7 +107,7 @@ def label_pool(
     One job at a time uses a cache: another waits. If the job is interrupted or stopped by an error, `on_stop` receives
     what is finished.
     """
-    questions, keys = make_questions(pool.items, labeller)
+    questions, places = make_questions(pool.items, labeller)
     money = budget or Budget()
 
     def report_wait(holder: str) -> None:
@@ -111,16 +115,16 @@ def label_pool(
             progress(0, None, f"waiting for another job that uses {cache}: {holder}")
 
     with LabelCache(cache) as answers, lock_cache(cache, report_wait):
-        before = answers.find(questions, labeller.prompt.scale)
-        known = {key for key, past in before.items() if past.answer.grade is not None or not retry_failed}
+        before = answers.find(questions, labeller.prompt.form)
+        known = {key for key, past in before.items() if past.answer.complete or not retry_failed}
         remaining = {key: question for key, question in questions.items() if key not in known}
         for past in before.values():
             money.pay(past.tokens_in, past.tokens_out)
 
         def collect(outcome: _Outcome) -> Labelling:
-            now = answers.find(questions, labeller.prompt.scale)
+            now = answers.find(questions, labeller.prompt.form)
             asked = sum(key in outcome.unanswered or now.get(key) != before.get(key) for key in remaining)
-            rows, failures = _make_rows(pool, labeller, keys, now, outcome.unanswered)
+            rows, failures, answered = _make_rows(pool, labeller, places, now, outcome.unanswered)
             tokens, tokens_before = _count_tokens(now), _count_tokens(before)
             return Labelling(
                 labeller=labeller.name,
@@ -129,6 +133,7 @@ def label_pool(
                 results=pool.results,
                 distinct=len(pool.items) + pool.judged,
                 judged=pool.judged,
+                answered=answered,
                 cached=len(known),
                 asked=asked,
                 tokens_in=tokens[0] - tokens_before[0],
@@ -177,35 +182,51 @@ def _run_job(
 def _make_rows(
     pool: Pool,
     labeller: Labeller,
-    keys: Sequence[bytes],
+    places: Sequence[Asked],
     answers: Mapping[bytes, Past],
     unanswered: Mapping[bytes, tuple[str, str]],
-) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
-    """Return the labels and the failures of all items, in their order."""
+) -> tuple[list[dict[str, object]], list[dict[str, object]], int]:
+    """Return the labels and the failures of all items, in their order, and the number of items with a label."""
     rows: list[dict[str, object]] = []
     failures: list[dict[str, object]] = []
-    for item, key in zip(pool.items, keys, strict=True):
+    answered = 0
+    for item, (key, position) in zip(pool.items, places, strict=True):
         past = answers.get(key)
-        if past is not None and past.answer.grade is not None:
-            rows.append(_make_row(pool, item, labeller, past.answer))
+        stated = None if past is None else _find_stated(past.answer, position, labeller)
+        if past is not None and stated is not None:
+            answered += 1
+            rows += (_make_row(pool, item, labeller, past.answer, columns) for columns in stated)
         elif past is not None:
             failures.append({**item.row, "failure": past.answer.failure, "answer": past.answer.answer})
         elif key in unanswered:
             kind, reason = unanswered[key]
             failures.append({**item.row, "failure": kind, "answer": reason})
-    return rows, failures
+    return rows, failures, answered
 
 
-def _make_row(pool: Pool, item: Item, labeller: Labeller, answer: Grading) -> dict[str, object]:
-    """Return a row of the output: like a judgment for a run, with all keys of the result for a trace."""
-    scale = labeller.prompt.scale
+def _find_stated(answer: Grading, position: int, labeller: Labeller) -> list[Mapping[str, Label]] | None:
+    """Return the columns that an answer states about one item, a dict for each row; None if it states nothing."""
+    prompt, stated = labeller.prompt, answer.grade
+    if isinstance(stated, list) and prompt.records is not None:
+        return stated
+    label = stated[position] if isinstance(stated, list) else stated
+    return None if label is None else [{LABEL: prompt.value_of(label)}]
+
+
+def _make_row(
+    pool: Pool, item: Item, labeller: Labeller, answer: Grading, columns: Mapping[str, Label]
+) -> dict[str, object]:
+    """Return a row of the output: the keys of the item, what the answer states, and who said so."""
+    prompt = labeller.prompt
+    usual = prompt.records is not None or prompt.values == tuple(GRADES)
     row = {
         **item.row,
-        "grade" if pool.kind == "run" else "gain": answer.grade,
+        **{pool.column if name is LABEL else name: value for name, value in columns.items()},
         "labeller": labeller.name,
-        "prompt": labeller.prompt.identity,
-        "scale": None if scale == tuple(GRADES) else list(scale),
-        "tokens": answer.tokens_in + answer.tokens_out,
+        "prompt": prompt.identity,
+        "scale": None if usual else list(prompt.values),
+        # those of a batch, or of an answer with several records, are not those of a row
+        "tokens": None if prompt.each or prompt.records else answer.tokens_in + answer.tokens_out,
         "mass": None if answer.mass is None else round(answer.mass, 4),
     }
     return {name: value for name, value in row.items() if value is not None}
@@ -217,10 +238,13 @@ def _count_tokens(answers: Mapping[bytes, Past]) -> tuple[int, int]:
 
 def _make_notes(pool: Pool, labeller: Labeller, rows: Sequence[Mapping[str, object]]) -> Iterator[Note]:
     """Yield notes on texts that were cut, and on grades that the model found improbable."""
-    cut = sum(len(item.text) > labeller.text_limit for item in pool.items)
+    limit = labeller.text_limit
+    cut = sum(
+        any(len(text) > limit for name, text in item.texts.items() if name != "query") for item in pool.items
+    )
     if cut:
         texts = "text was" if cut == 1 else "texts were"
-        yield Note("cut-text", "info", f"{cut:,} {texts} cut at {labeller.text_limit:,} characters")
+        yield Note("cut-text", "info", f"{cut:,} {texts} cut at {limit:,} characters")
     masses = [mass for row in rows if isinstance(mass := row.get("mass"), int | float)]
     low = sum(mass < LOW_MASS for mass in masses)
     if low:
@@ -240,5 +264,6 @@ def _list_settings(labeller: Labeller) -> dict[str, object]:
         **settings,
         "prompt": prompt.label,
         "prompt_identity": prompt.identity,
-        "scale": list(prompt.scale),
+        **({} if prompt.records else {"scale": list(prompt.scale)}),
+        **({"batch": labeller.batch or prompt.batch} if prompt.each else {}),
     }

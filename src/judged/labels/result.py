@@ -47,6 +47,8 @@ class Labelling(Result):
     """Cost of all answers, those of earlier jobs included."""
     spent_before: float = 0.0
     """Cost of the answers of earlier jobs."""
+    answered: int | None = None
+    """Number of distinct results with an answer that counts; None: there is one label for each."""
     stopped: str | None = None
     """Why the job ended before everything was labelled."""
     notes: tuple[Note, ...] = ()
@@ -69,14 +71,18 @@ class Labelling(Result):
     @property
     def complete(self) -> bool:
         """Whether every result to be labelled has a label."""
-        return len(self.labelled) == self.wanted
+        return self._done == self.wanted
+
+    @property
+    def _done(self) -> int:
+        return len(self.labelled) if self.answered is None else self.answered
 
     def sentences(self) -> list[str]:
         """Return coverage, failures and cost, a sentence each."""
-        share = 100 * len(self.labelled) / self.wanted if self.wanted else 100.0
+        share = 100 * self._done / self.wanted if self.wanted else 100.0
         sentences = [
             f"{self.results:,} results, {self.distinct:,} distinct, {self.judged:,} judged before",
-            f"{len(self.labelled):,} of {self.wanted:,} labelled ({share:.1f} %) by {self.labeller}",
+            f"{self._done:,} of {self.wanted:,} labelled ({share:.1f} %) by {self.labeller}",
             f"questions: {self.cached:,} answered by the cache, {self.asked:,} asked now",
         ]
         reasons = Counter(str(failure["failure"]) for failure in self.failures)
@@ -87,7 +93,7 @@ class Labelling(Result):
         if self.spent:
             sentences.append(f"cost: {self.spent:.4f}, of which {self.spent_before:.4f} earlier")
         if self.stopped:
-            remaining = self.wanted - len(self.labelled) - len(self.failures)
+            remaining = self.wanted - self._done - len(self.failures)
             sentences.append(f"stopped: {self.stopped}; {remaining:,} not asked")
         return sentences
 
@@ -105,8 +111,12 @@ class Labelling(Result):
     def blocks(self, display: Display) -> Iterable[Block]:
         """Return the summary, and how often each grade was given."""
         yield from (Sentence(f"{sentence[0].upper()}{sentence[1:]}") for sentence in self.sentences())
-        grades = Counter(int(row["grade"] if "grade" in row else row["gain"]) for row in self.labelled)
-        if grades:
-            yield Table(("grade", "results"), tuple(sorted(grades.items())), title=display.title)
+        column = next(
+            (name for name in ("grade", "gain", "label") if self.labelled and name in self.labelled[0]), ""
+        )
+        labels = Counter(row[column] for row in self.labelled if column in row)
+        if labels:
+            name = "label" if column == "label" else "grade"
+            yield Table((name, "results"), tuple(sorted(labels.items())), title=display.title)
         if display.notes and self.notes:
             yield Notes(self.notes)

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TypeVar
 
 from judged.errors import EndpointFailed
-from judged.labels.answer import Verdict, find_grade_mass, read_answer
+from judged.labels.answer import Verdict, find_grade_mass
 from judged.labels.cache import Grading, LabelCache
 from judged.labels.prompt import Labeller, Question, estimate_tokens
 from judged.net.budget import Budget
@@ -172,7 +172,7 @@ class Job:
             if self._silent_in_a_row >= MAX_SILENT:
                 self.stopped = f"the endpoint no longer answers ({error.reason})"
         self._done += 1
-        self._failed += answer is None or answer.grade is None
+        self._failed += answer is None or not answer.complete
         self._report()
 
     async def _ask(self, question: Question) -> Grading:
@@ -183,14 +183,14 @@ class Job:
             self._cache.add(question.key, answer)
             self._budget.pay(answer.tokens_in, answer.tokens_out)
             self._silent_in_a_row = 0
-            if answer.grade is not None:
+            if answer.complete:
                 break
         return answer
 
     def _to_answer(self, question: Question, reply: Reply) -> Grading:
         """Read the grade of a reply and count its tokens."""
         labeller = self._labeller
-        verdict = self._read_grade(reply)
+        verdict = self._read_reply(reply, question)
         if reply.tokens_in is None:
             self.uncounted += 1
         else:
@@ -211,12 +211,11 @@ class Job:
             seconds=round(reply.seconds, 4),
         )
 
-    def _read_grade(self, reply: Reply) -> Verdict:
+    def _read_reply(self, reply: Reply, question: Question) -> Verdict:
         if reply.refusal or reply.finish == "content_filter":
             return Verdict(None, "refusal")
-        prompt = self._labeller.prompt
-        complete = reply.finish != "length"
-        return read_answer(reply.text, scale=prompt.scale, field=prompt.fields[-1], complete=complete)
+        form = self._labeller.prompt.form
+        return form.read(reply.text, question.count, complete=reply.finish != "length")
 
     async def _send_with_retries(self, question: Question) -> Reply:
         """Send a question, and repeat it after failures as often as the policy allows."""
@@ -245,7 +244,9 @@ class Job:
         started = 0.0
         try:
             async with self._throttle.slot() as started:
-                reply = await self._client.complete(question.messages(self._labeller.prompt))
+                prompt = self._labeller.prompt
+                messages = prompt.messages(question.texts, question.each)
+                reply = await self._client.complete(messages, prompt.form.schema(question.count))
         except TransientError as error:
             if error.rate_limited:
                 self._throttle.slow_down(started, error.wait)
