@@ -6,18 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypedDict
 
 from judged.errors import BadProtocol, JudgedError
 from judged.io.texts import TextSource
 from judged.labels.answer import Label
+from judged.labels.batches import BatchJob, BatchOptions
 from judged.labels.cache import Grading, LabelCache, Past, lock_cache
 from judged.labels.pool import Judged, PoolOptions, PoolSource, build_pool
 from judged.labels.prompt import Asked, Labeller, Question, make_questions
 from judged.labels.result import Labelling
 from judged.labels.run import Job
 from judged.labels.task import Item, Pool
+from judged.net.batches import BatchClient
 from judged.net.budget import Budget, Prices
-from judged.net.llm import ChatClient, Endpoint
+from judged.net.llm import Endpoint
 from judged.problem import Note
 from judged.progress import Progress
 from judged.result import Provenance
@@ -43,6 +46,7 @@ def label_results(
     retry_failed: bool = False,
     labeller: Labeller | None = None,
     pool: PoolOptions | None = None,
+    batches: BatchOptions | None = None,
     progress: Progress | None = None,
 ) -> Labelling:
     """Label the results of runs or traces, each distinct one once, with a language model.
@@ -65,6 +69,8 @@ def label_results(
         retry_failed: Whether to ask again what was answered without a grade in an earlier job.
         labeller: Model, prompt and their settings, in place of `model`.
         pool: Which results are labelled, and how the sources are read.
+        batches: Sends questions through the Batch API, which takes up to a day and costs less at several providers; a
+            call that is interrupted, or does not wait, is made again to collect the answers. Needs `cache`.
         progress: Called after every question with the number that is done, of all, and in words with what was spent,
             failed and repeated.
     """
@@ -77,8 +83,15 @@ def label_results(
         cache=cache,
         budget=Budget(Prices(*prices) if isinstance(prices, tuple) else prices, budget),
         retry_failed=retry_failed,
+        batches=batches,
         progress=progress,
     )
+
+
+class _Settings(TypedDict):
+    cache: LabelCache
+    budget: Budget
+    progress: Progress | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +111,7 @@ def label_pool(
     cache: str | Path | None,
     budget: Budget | None = None,
     retry_failed: bool = False,
+    batches: BatchOptions | None = None,
     progress: Progress | None = None,
     on_stop: Callable[[Labelling], None] | None = None,
 ) -> Labelling:
@@ -148,7 +162,7 @@ def label_pool(
         try:
             if not remaining:
                 return collect(_Outcome())
-            return collect(_run_job(remaining, labeller, endpoint, answers, money, progress))
+            return collect(_run_job(remaining, labeller, endpoint, answers, money, progress, batches))
         except (KeyboardInterrupt, Exception) as error:
             reason = "interrupted" if isinstance(error, KeyboardInterrupt) else "an error, see below"
             with suppress(JudgedError):  # the first error is the one to report
@@ -164,11 +178,17 @@ def _run_job(
     cache: LabelCache,
     budget: Budget,
     progress: Progress | None,
+    batches: BatchOptions | None,
 ) -> _Outcome:
     """Send questions to the endpoint until all are answered or the job stops."""
-    client = ChatClient(endpoint, labeller.chat, needed_by="labelling by a language model")
-    job = Job(client, labeller, cache=cache, budget=budget, progress=progress)
+    client = BatchClient(endpoint, labeller.chat, needed_by="labelling by a language model")
+    settings: _Settings = {"cache": cache, "budget": budget, "progress": progress}
     try:
+        job = (
+            Job(client, labeller, **settings)
+            if batches is None
+            else BatchJob(client, labeller, options=batches, **settings)
+        )
         client.run(job.run(questions))
     finally:
         client.close()

@@ -44,6 +44,8 @@ class Grading:
     seconds: float | None = None
     at: str = ""
     """Time of storage."""
+    batch: str | None = None
+    """Batch at the endpoint that the answer came with."""
 
     @property
     def complete(self) -> bool:
@@ -97,8 +99,17 @@ class LabelCache:
 
     def add(self, key: bytes, answer: Grading) -> None:
         """Store an answer; it is on disk when this returns."""
-        dated = replace(answer, at=datetime.now(UTC).isoformat())
-        self._entries.add([(key, msgspec.json.encode(dated))])
+        self.merge([(key, answer)])
+
+    def merge(self, answers: Iterable[tuple[bytes, Grading]]) -> list[tuple[bytes, Grading]]:
+        """Store answers, all or none of them, and return those that are new: not stored with the same batch before."""
+        now = datetime.now(UTC).isoformat()
+        rows = list(answers)
+        batched = [key for key, answer in rows if answer.batch is not None]
+        known = {(key, self._decode(value).batch) for key, value in self._entries.find(batched)}
+        new = [(key, replace(answer, at=now)) for key, answer in rows if (key, answer.batch) not in known]
+        self._entries.add((key, msgspec.json.encode(answer)) for key, answer in new)
+        return new
 
     def pace(self, model: str) -> tuple[float, float] | None:
         """Return mean seconds and mean tokens of a model's answers so far; None if it never answered."""

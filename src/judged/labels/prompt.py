@@ -322,6 +322,12 @@ class Labeller:
         values = {"scale": self.prompt.scale, **{name: getattr(self, name) for name in names}}
         return msgspec.json.encode(values).decode()
 
+    @property
+    def identity(self) -> str:
+        """Hash of the model, the prompt and all settings that decide an answer."""
+        settings = [self.temperature, self.seed, self.max_tokens, self.structure]
+        return hash_short(msgspec.json.encode([self.model, self.prompt.identity, settings]), 8).hex()
+
     def key(self, texts: Mapping[str, str], each: Sequence[str] = ()) -> bytes:
         """Return the cache key of an answer: model, prompt, settings and content, but not the endpoint."""
         settings = [self.temperature, self.seed, self.max_tokens, self.structure]

@@ -253,7 +253,7 @@ class ChatClient(ModelClient):
             completion = await self.ask_once("POST", f"{self.endpoint.url}/chat/completions", request)
         except BadAnswerError as error:  # such as the page of a gateway
             raise TransientError(error.reason) from None
-        reply = _parse_reply(completion, self.key.redact)
+        reply = parse_reply(completion, self.key.redact)
         if reply is None:
             msg = f"an answer outside the protocol: `{self.show(str(completion), 80)}`"
             raise TransientError(msg)
@@ -272,7 +272,7 @@ class ChatClient(ModelClient):
         return error
 
 
-def _parse_reply(completion: Any, redact: Callable[[str], str]) -> Reply | None:
+def parse_reply(completion: Any, redact: Callable[[str], str]) -> Reply | None:
     """Extract the reply of a completion, all texts redacted; None if it has none."""
     try:
         choice = completion["choices"][0]

@@ -36,6 +36,7 @@ from judged.errors import JudgedError
 from judged.labels.commands.pool_options import LABEL_FORMATS
 
 if TYPE_CHECKING:
+    from judged.labels.batches import BatchOptions
     from judged.labels.prompt import Labeller
     from judged.labels.result import Labelling
     from judged.labels.task import Pool
@@ -114,12 +115,35 @@ class RequestOptions:
         default=60.0,
     )
     attempts: int = option("--attempts N", "Maximum number of attempts for a request.", type=COUNT, default=6)
+    batch_api: bool = flag(
+        "--batch-api",
+        "Send questions through the Batch API: answers within a day, at half the price of several providers.",
+    )
+    poll: float = option(
+        "--poll SECONDS",
+        "Time between two looks at a batch.",
+        type=click.FloatRange(min=0, min_open=True),
+        default=30.0,
+        needs="--batch-api",
+    )
+    no_wait: bool = flag(
+        "--no-wait",
+        "Exit when the batches are submitted; the same command collects them.",
+        needs="--batch-api",
+    )
     reasks: int = option(
         "--reasks N",
         "Maximum number of repeated questions if an answer states no grade.",
         type=click.IntRange(min=0),
         default=1,
     )
+
+    @property
+    def batches(self) -> BatchOptions | None:
+        """How batches are waited for; None sends each question on its own."""
+        from judged.labels.batches import BatchOptions
+
+        return BatchOptions(self.poll, not self.no_wait) if self.batch_api else None
 
     def to_endpoint(self, model: ModelOptions) -> Endpoint:
         """Return the endpoint and how it may be used; raise an error if there is no address."""
@@ -312,6 +336,7 @@ def _label(pool: Pool, labeller: Labeller, job: JobOptions) -> Labelling:
                 cache=files.cache,
                 budget=Budget(job.cost.prices, job.cost.budget),
                 retry_failed=files.retry_failed,
+                batches=job.requests.batches,
                 progress=display,
                 on_stop=finished.append,
             )
