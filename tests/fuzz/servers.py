@@ -222,7 +222,7 @@ def ask_reranker(url: str) -> object:
 def ask_labeller(url: str) -> object:
     """Label two results by a language model."""
     from judged.labels import Endpoint, Labeller, RetryPolicy
-    from judged.labels.api import label_pool
+    from judged.labels.single import label_pool
     from judged.labels.task import Item, Pool
 
     items = [Item.of_result("cats", "", text, {"task": "t", "id": text}) for text in ("a cat", "a dog")]

@@ -15,8 +15,9 @@ from rich.console import Console
 
 from judged.cli.progress import Progress
 from judged.errors import EndpointFailed
-from judged.labels.api import Labelling, label_pool
+from judged.labels import Labelling
 from judged.labels.prompt import Labeller
+from judged.labels.single import label_pool
 from judged.labels.task import Item, Pool
 from judged.net.llm import ChatClient, Endpoint
 from labels.conftest import LabelRun, Serve

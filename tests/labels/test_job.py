@@ -454,7 +454,7 @@ def test_problems_are_reported_while_they_last(serve: Serve, label_run: LabelRun
 def test_labels_record_how_probable_legal_grades_were(serve: Serve, tmp_path: Path) -> None:
     """The probability of 0 to 4 at the digit is recorded, and a low one gives a warning."""
     from judged.labels import Endpoint, Labeller
-    from judged.labels.api import label_pool
+    from judged.labels.single import label_pool
     from judged.labels.task import Item, Pool
 
     tokens = [

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from judged.labels import Endpoint, Labeller, Labelling
-from judged.labels.api import label_pool
+from judged.labels.single import label_pool
 from judged.labels.task import Item, Pool
 
 pytestmark = pytest.mark.slow

@@ -13,9 +13,9 @@ import judged
 from judged.errors import BadProtocol, UnknownName
 from judged.labels import Endpoint, Labeller, Labelling, RetryPolicy, read_prompt
 from judged.labels.answer import Verdict, read_answer
-from judged.labels.api import label_pool
 from judged.labels.form import NumberedLabels, OneLabel, Records
 from judged.labels.prompt import Prompt, make_questions
+from judged.labels.single import label_pool
 from judged.labels.task import TASKS, Item, Pool, Task
 from labels.conftest import LabelRun, Serve
 from labels.server import Request, Response, Server, completion

@@ -11,7 +11,8 @@ A command of another task builds its own pool and hands it to `run_job`:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -37,7 +38,8 @@ from judged.labels.commands.pool_options import LABEL_FORMATS
 
 if TYPE_CHECKING:
     from judged.labels.batches import BatchOptions
-    from judged.labels.prompt import Labeller
+    from judged.labels.panel import Combine
+    from judged.labels.prompt import Labeller, Prompt
     from judged.labels.result import Labelling
     from judged.labels.task import Pool
     from judged.net.budget import Prices
@@ -51,14 +53,24 @@ INCOMPLETE = 4
 class ModelOptions:
     """The model, its prompt, and everything else that decides its answers."""
 
-    endpoint: str = option(
+    endpoint: tuple[str, ...] = option(
         "--endpoint URL",
-        "Address of a server that speaks OpenAI's protocol.  [default: $OPENAI_BASE_URL]",
-        default="",
+        "Address of a server that speaks OpenAI's protocol; one, or one for each model.  [default: $OPENAI_BASE_URL]",
+        multiple=True,
     )
-    model: str = option("--model NAME", "Name of the model at the endpoint.", required=True)
-    key_variable: str | None = option(
-        "--key-variable NAME", "Environment variable with the API key.  [default: OPENAI_API_KEY]"
+    model: tuple[str, ...] = option(
+        "--model NAME",
+        "Name of the model at the endpoint; several are judges, whose labels are combined.",
+        multiple=True,
+        required=True,
+    )
+    combine: Combine = option(
+        "--combine [vote|mean]", "How the labels of several judges become one.", default="vote"
+    )
+    key_variable: tuple[str, ...] = option(
+        "--key-variable NAME",
+        "Environment variable with the API key; one, or one for each model.  [default: OPENAI_API_KEY]",
+        multiple=True,
     )
     task: str = option(
         "--task NAME",
@@ -82,13 +94,19 @@ class ModelOptions:
     )
     logprobs: bool = flag("--logprobs", "Record the probability of legal grades, and warn if it is low.")
 
-    def to_labeller(self) -> Labeller:
-        """Return the model with its settings; raise an error for a prompt that cannot be used."""
-        from judged.labels.prompt import Labeller, read_prompt
+    def to_labellers(self) -> list[Labeller]:
+        """Return each model with its settings; raise an error for a prompt that cannot be used."""
+        from judged.labels.prompt import read_prompt
+
+        prompt = read_prompt(self.prompt, task=self.task)
+        return [self._to_labeller(model, prompt) for model in self.model]
+
+    def _to_labeller(self, model: str, prompt: Prompt) -> Labeller:
+        from judged.labels.prompt import Labeller
 
         return Labeller(
-            self.model,
-            read_prompt(self.prompt, task=self.task),
+            model,
+            prompt,
             temperature=None if self.temperature < 0 else self.temperature,
             seed=self.seed,
             max_tokens=self.max_tokens,
@@ -145,19 +163,28 @@ class RequestOptions:
 
         return BatchOptions(self.poll, not self.no_wait) if self.batch_api else None
 
-    def to_endpoint(self, model: ModelOptions) -> Endpoint:
-        """Return the endpoint and how it may be used; raise an error if there is no address."""
+    def to_endpoints(self, model: ModelOptions, count: int) -> list[Endpoint]:
+        """Return the endpoint of each judge and how it may be used; raise an error if there is no address."""
         from judged.net.llm import Endpoint
         from judged.net.retry import RetryPolicy
 
-        return Endpoint(
-            model.endpoint,
-            key_variable=model.key_variable,
-            concurrency=self.concurrency,
-            rate=self.rate,
-            timeout=self.timeout,
-            retries=RetryPolicy(self.attempts, self.reasks),
-        )
+        for flag_name, given in (("--endpoint", model.endpoint), ("--key-variable", model.key_variable)):
+            if len(given) not in {0, 1, count}:
+                msg = (
+                    f"`{flag_name}` is given {len(given)} times for {count} models: give one, or one for each"
+                )
+                raise click.UsageError(msg)
+        return [
+            Endpoint(
+                model.endpoint[at % len(model.endpoint)] if model.endpoint else "",
+                key_variable=model.key_variable[at % len(model.key_variable)] if model.key_variable else None,
+                concurrency=self.concurrency,
+                rate=self.rate,
+                timeout=self.timeout,
+                retries=RetryPolicy(self.attempts, self.reasks),
+            )
+            for at in range(count)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +234,13 @@ class FileOptions:
         if self.given_cache is not None or self.output is None:
             return self.given_cache
         return self.output.with_name(f"{self.output.name}.cache.sqlite")
+
+    def path_of_judge(self, name: str) -> Path:
+        """Return the file of one judge's labels, next to the output: `labels.gpt-5-mini.jsonl`."""
+        assert self.output is not None  # noqa: S101 - `check` refuses a job without output
+        stem, dot, suffix = self.output.name.partition(".")
+        judge = re.sub(r"[^\w.-]+", "-", name)
+        return self.output.with_name(f"{stem}.{judge}{dot}{suffix}")
 
     def check(self, table: str = "labels") -> None:
         """Refuse a job whose labels have no place, or would overwrite other files."""
@@ -283,13 +317,13 @@ _SECTIONS: tuple[tuple[str, type, str], ...] = (
 
 def run_job(pool: Pool, job: JobOptions) -> None:
     """Label a pool, or estimate what that takes, and write the labels; exit with 4 if any is missing."""
-    labeller = job.model.to_labeller()
+    labellers = job.model.to_labellers()
     if job.cost.dry_run:
-        _print_estimate(pool, labeller, job)
+        print_estimate(pool, labellers, job)
         return
     _check_output(pool, job.files.output)
-    labelling = _label(pool, labeller, job)
-    _write(labelling, job.files)
+    labelling = label(pool, labellers, job, on_stop=lambda labelling: write(labelling, job.files))
+    write(labelling, job.files)
     if not labelling.complete:
         raise click.exceptions.Exit(INCOMPLETE)
 
@@ -302,37 +336,45 @@ def _check_output(pool: Pool, output: Path | None) -> None:
         encode_labels([{**item.row, pool.column: 0} for item in pool.items], output)
 
 
-def _print_estimate(pool: Pool, labeller: Labeller, job: JobOptions) -> None:
+def print_estimate(pool: Pool, labellers: Sequence[Labeller], job: JobOptions) -> None:
+    """Print what labelling a pool would take, by each judge."""
     from judged.labels.estimate import estimate_pool
 
-    estimate = estimate_pool(
-        pool,
-        labeller,
-        cache=job.files.cache,
-        retry_failed=job.files.retry_failed,
-        prices=job.cost.prices,
-        concurrency=job.requests.concurrency,
-        rate=job.requests.rate,
-    )
-    for sentence in estimate.sentences():
-        click.echo(sentence)
+    for labeller in labellers:
+        estimate = estimate_pool(
+            pool,
+            labeller,
+            cache=job.files.cache,
+            retry_failed=job.files.retry_failed,
+            prices=job.cost.prices,
+            concurrency=job.requests.concurrency,
+            rate=job.requests.rate,
+        )
+        if len(labellers) > 1:
+            click.echo(f"{labeller.name}:")
+        for sentence in estimate.sentences():
+            click.echo(sentence)
     if not job.files.quiet:
         print_notes(pool.notes)
 
 
-def _label(pool: Pool, labeller: Labeller, job: JobOptions) -> Labelling:
-    """Label the pool; if it is interrupted, write what is finished."""
-    from judged.labels.api import label_pool
+def label(
+    pool: Pool, labellers: Sequence[Labeller], job: JobOptions, *, on_stop: Callable[[Labelling], None]
+) -> Labelling:
+    """Label the pool; if that is interrupted or fails, `on_stop` receives what is finished."""
+    from judged.labels.panel import Judge, label_by_judges
     from judged.net.budget import Budget
 
     files = job.files
+    endpoints = job.requests.to_endpoints(job.model, len(labellers))
+    judges = [Judge(*pair) for pair in zip(labellers, endpoints, strict=True)]
     finished: list[Labelling] = []
     try:
         with Progress("Labelling", enabled=not files.quiet, delay=0.0, lines=True) as display:
-            return label_pool(
+            return label_by_judges(
                 pool,
-                labeller,
-                job.requests.to_endpoint(job.model),
+                judges,
+                combine=job.model.combine,
                 cache=files.cache,
                 budget=Budget(job.cost.prices, job.cost.budget),
                 retry_failed=files.retry_failed,
@@ -343,11 +385,12 @@ def _label(pool: Pool, labeller: Labeller, job: JobOptions) -> Labelling:
     except (KeyboardInterrupt, Exception):
         for labelling in finished:
             if labelling.labelled:
-                _write(labelling, files)
+                on_stop(labelling)
         raise
 
 
-def _write(labelling: Labelling, files: FileOptions) -> None:
+def write(labelling: Labelling, files: FileOptions) -> None:
+    """Write the labels, those of each judge if there are several, and the failures; print the summary."""
     from msgspec.json import Encoder
 
     from judged.io.write import write_labels
@@ -355,6 +398,8 @@ def _write(labelling: Labelling, files: FileOptions) -> None:
 
     if files.output is not None:
         write_labels(labelling.labelled, files.output)
+        for name, labels in labelling.labels_of_judges().items():
+            write_labels(labels, files.path_of_judge(name))
     if files.failures is not None:
         write_file(files.failures, Encoder().encode_lines(labelling.failures))
     if files.quiet:
