@@ -12,6 +12,7 @@ SUBJECT = Subject(
     tasks={
         "relevance": "judged.labels.task:RELEVANCE",
         "umbrela": "judged.labels.task:UMBRELA",
+        "prefer": "judged.labels.task:PREFER",
     },
     pages={"agreement": "judged.labels.page:PAGE"},
     commands={

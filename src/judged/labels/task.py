@@ -40,6 +40,15 @@ class Task(NamedTuple):
 
 RELEVANCE = Task("relevance", "judged.labels:prompts/relevance.yaml")
 UMBRELA = Task("umbrela", "judged.labels:prompts/umbrela.yaml")
+PREFER = Task(
+    "prefer",
+    "judged.labels:prompts/prefer.yaml",
+    unit="pair",
+    texts=("query", "first", "second"),
+    optional=(),
+    table="preferences",
+    command="judged.labels.commands.prefer:prefer",
+)
 
 TASKS: Registry[Task] = Registry("task", of_subject=lambda subject: subject.tasks)
 """Every task by name."""

@@ -391,17 +391,13 @@ def label(
 
 def write(labelling: Labelling, files: FileOptions) -> None:
     """Write the labels, those of each judge if there are several, and the failures; print the summary."""
-    from msgspec.json import Encoder
-
     from judged.io.write import write_labels
-    from judged.store.files import write_file
 
     if files.output is not None:
         write_labels(labelling.labelled, files.output)
         for name, labels in labelling.labels_of_judges().items():
             write_labels(labels, files.path_of_judge(name))
-    if files.failures is not None:
-        write_file(files.failures, Encoder().encode_lines(labelling.failures))
+    write_failures(labelling, files)
     if files.quiet:
         return
     for sentence in labelling.sentences():
@@ -410,3 +406,13 @@ def write(labelling: Labelling, files: FileOptions) -> None:
         hint = "To see failures with their answers: `--failures FILE`; to ask again: `--retry-failed`"
         click.echo(hint, err=True)
     print_notes(labelling.notes, [files.output] if files.output else [])
+
+
+def write_failures(labelling: Labelling, files: FileOptions) -> None:
+    """Write the failures with their raw answers, if a file is given for them."""
+    from msgspec.json import Encoder
+
+    from judged.store.files import write_file
+
+    if files.failures is not None:
+        write_file(files.failures, Encoder().encode_lines(labelling.failures))
