@@ -46,6 +46,8 @@ class Subject(NamedTuple):
     pages: Mapping[str, str] = NOTHING
     """Pages of the report, by name."""
     commands: Mapping[str, Command] = NOTHING
+    tasks: Mapping[str, str] = NOTHING
+    """Tasks of `judged label`, by name."""
     viewer: str = ""
     """Evaluator of this subject's files for `judged view`: a `judged.cli.viewing.Viewer`."""
 

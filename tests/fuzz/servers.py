@@ -222,12 +222,12 @@ def ask_reranker(url: str) -> object:
 def ask_labeller(url: str) -> object:
     """Label two results by a language model."""
     from judged.labels import Endpoint, Labeller, RetryPolicy
-    from judged.labels.api import label_pool
-    from judged.labels.pool import Item, Pool
+    from judged.labels.single import label_pool
+    from judged.labels.task import Item, Pool
 
-    items = [Item("cats", "", text, {"task": "t", "id": text}) for text in ("a cat", "a dog")]
+    items = [Item.of_result("cats", "", text, {"task": "t", "id": text}) for text in ("a cat", "a dog")]
     endpoint = Endpoint(f"{url}/v1", timeout=1, retries=RetryPolicy(attempts=2))
-    return label_pool(Pool("run", tuple(items), 2), Labeller("m"), endpoint, cache=None)
+    return label_pool(Pool(tuple(items), 2), Labeller("m"), endpoint, cache=None)
 
 
 def ask_engine(name: str) -> Callable[[str], object]:

@@ -15,9 +15,10 @@ from rich.console import Console
 
 from judged.cli.progress import Progress
 from judged.errors import EndpointFailed
-from judged.labels.api import Labelling, label_pool
-from judged.labels.pool import Item, Pool
+from judged.labels import Labelling
 from judged.labels.prompt import Labeller
+from judged.labels.single import label_pool
+from judged.labels.task import Item, Pool
 from judged.net.llm import ChatClient, Endpoint
 from labels.conftest import LabelRun, Serve
 from labels.server import Request, Response, graded
@@ -139,7 +140,7 @@ def test_the_text_of_a_server_is_no_markup() -> None:
 def test_an_error_in_the_display_loses_no_answer(serve: Serve) -> None:
     """Whatever ends a job, what is finished is handed over."""
     kept: list[Labelling] = []
-    items = tuple(Item("q", "", f"worth {grade}", {"document": str(grade)}) for grade in range(4))
+    items = tuple(Item.of_result("q", "", f"worth {grade}", {"document": str(grade)}) for grade in range(4))
 
     def fail(done: int, *_: object) -> None:
         if done == 2:
@@ -147,7 +148,7 @@ def test_an_error_in_the_display_loses_no_answer(serve: Serve) -> None:
 
     with pytest.raises(RuntimeError, match="display"):
         label_pool(
-            Pool("run", items, 4),
+            Pool(items, 4),
             Labeller("m"),
             Endpoint(serve().address, concurrency=1),
             cache=None,

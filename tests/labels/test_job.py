@@ -454,8 +454,8 @@ def test_problems_are_reported_while_they_last(serve: Serve, label_run: LabelRun
 def test_labels_record_how_probable_legal_grades_were(serve: Serve, tmp_path: Path) -> None:
     """The probability of 0 to 4 at the digit is recorded, and a low one gives a warning."""
     from judged.labels import Endpoint, Labeller
-    from judged.labels.api import label_pool
-    from judged.labels.pool import Item, Pool
+    from judged.labels.single import label_pool
+    from judged.labels.task import Item, Pool
 
     tokens = [
         {"token": "{", "logprob": 0.0, "top_logprobs": []},
@@ -470,7 +470,7 @@ def test_labels_record_how_probable_legal_grades_were(serve: Serve, tmp_path: Pa
         },
     ]
     server = serve(lambda _: completion('{"score": 3}', logprobs={"content": tokens}))
-    pool = Pool("run", (Item("q", "", "text", {"query": "q", "document": "d"}),), 1)
+    pool = Pool((Item.of_result("q", "", "text", {"query": "q", "document": "d"}),), 1)
     labelling = label_pool(pool, Labeller("m", logprobs=True), Endpoint(server.address), cache=tmp_path / "c")
 
     assert server.requests[0].body["logprobs"] is True

@@ -13,7 +13,8 @@ import pytest
 
 from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable, Unusable
 from judged.io.texts import Text, read_documents, read_queries
-from judged.labels.pool import Pool, PoolOptions, build_pool
+from judged.labels.pool import PoolOptions, build_pool
+from judged.labels.task import Pool
 
 RUN = b"q1 Q0 d1 1 3.0 x\nq1 Q0 d2 2 2.0 x\nq1 Q0 d3 3 1.0 x\nq2 Q0 d1 1 1.0 x\n"
 QUERIES = {"q1": "first", "q2": "second"}
@@ -46,7 +47,7 @@ def test_a_run_is_labelled_with_its_texts() -> None:
     """Every document of every query, with title and text."""
     pool = gather(RUN, queries=QUERIES, documents=DOCS)
 
-    assert (pool.kind, pool.results) == ("run", 4)
+    assert (pool.column, pool.results) == ("grade", 4)
     assert [(item.query, item.title, item.text) for item in pool.items] == [
         ("first", "One", "1"),
         ("first", "", "2"),
@@ -105,7 +106,7 @@ def test_a_log_in_words_is_no_run(tmp_path: Path) -> None:
         "Observation 1: France is a country in Western Europe. Its capital is Paris.\n"
     )
 
-    assert gather(log).kind == "trace"
+    assert gather(log).column == "gain"
 
 
 def test_only_the_first_of_each_query_are_labelled_down_to_a_depth() -> None:
@@ -155,7 +156,7 @@ def test_a_result_of_agents_is_labelled_once_for_its_task(tmp_path: Path) -> Non
     path = traces(tmp_path, session([page, other], [again]), session([again], system="b", conversation="c2"))
     pool = gather(path)
 
-    assert (pool.kind, pool.results) == ("trace", 4)
+    assert (pool.column, pool.results) == ("gain", 4)
     assert [item.row for item in pool.items] == [
         {
             "task": "t1",

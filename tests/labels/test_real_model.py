@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from judged.labels import Endpoint, Labeller, Labelling
-from judged.labels.api import label_pool
-from judged.labels.pool import Item, Pool
+from judged.labels.single import label_pool
+from judged.labels.task import Item, Pool
 
 pytestmark = pytest.mark.slow
 
@@ -66,11 +66,12 @@ def address() -> Iterator[str]:
 def labelled(address: str, cache: Path, **settings: Any) -> Labelling:
     """The pairs, labelled."""
     items = tuple(
-        Item(query, title, text, {"query": query, "document": title}) for query, title, text in PAIRS
+        Item.of_result(query, title, text, {"query": query, "document": title})
+        for query, title, text in PAIRS
     )
     labeller = Labeller("SmolLM2-135M-Instruct", seed=1, **settings)
     endpoint = Endpoint(address, concurrency=2, timeout=120)
-    return label_pool(Pool("run", items, len(items)), labeller, endpoint, cache=cache)
+    return label_pool(Pool(items, len(items)), labeller, endpoint, cache=cache)
 
 
 def test_a_real_model_labels_under_a_schema_and_never_twice(address: str, tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from judged.cli.main import judged
 from judged.errors import MissingExtra, Unreadable, Unusable
 from judged.io.read import read_judgments, read_labels
 from judged.labels.commands.similarity import similar
-from judged.labels.pool import Item
 from judged.labels.similarity import VOCABULARY, label_by_similarity, load_model, measure_similarity
+from judged.labels.task import Item
 
 TOPICS = {
     "soup": "how to cook onion soup",
@@ -80,7 +80,7 @@ def pool() -> tuple[list[Item], dict[str, dict[str, int]]]:
     for topic, query in TOPICS.items():
         texts = {**TEXTS, "near": PARTLY[topic]}
         human[topic] = {key: 4 if key == topic else int(key == "near") for key in texts}
-        items += [Item(query, "", text, {"task": topic, "id": key}) for key, text in texts.items()]
+        items += [Item.of_result(query, "", text, {"task": topic, "id": key}) for key, text in texts.items()]
     return items, human
 
 
@@ -121,7 +121,7 @@ def test_a_text_is_read_once() -> None:
 def test_a_title_counts_as_text() -> None:
     """Title and text are read together; an empty one is left out."""
     one, other = (
-        measure_similarity([Item("onion soup", title, text, {})], Words())[0]
+        measure_similarity([Item.of_result("onion soup", title, text, {})], Words())[0]
         for title, text in (("onion", "soup"), ("", "onion soup"))
     )
 

@@ -27,8 +27,10 @@ def read_yaml(path: Path) -> Any:
         raise Unreadable(msg) from None
 
 
-def parse_yaml(content: bytes, source: object) -> Any:
+def parse_yaml(content: bytes, source: object, *, words: bool = False) -> Any:
     r"""Return the value of a YAML document; raise `BadProtocol` for anything else, however it fails.
+
+    With `words`, `yes` and `no` are words, not Booleans.
 
     >>> parse_yaml(b"measures: [nDCG]\nmeasures: [AP]", "judged.yaml")
     Traceback (most recent call last):
@@ -40,7 +42,7 @@ def parse_yaml(content: bytes, source: object) -> Any:
 
     place, problem = str(source), ""
     try:
-        value = yaml.load(content.decode("utf-8-sig"), _make_loader())  # noqa: S506 - a safe loader
+        value = yaml.load(content.decode("utf-8-sig"), _make_loader(words=words))  # noqa: S506 - a safe loader
         if _count_values(value, {}) <= MOST_VALUES:
             return value
         problem = f"its aliases unfold to more than {MOST_VALUES:,} values"
@@ -59,7 +61,7 @@ def parse_yaml(content: bytes, source: object) -> Any:
 
 
 @cache
-def _make_loader() -> type:
+def _make_loader(*, words: bool) -> type:
     """Return PyYAML's safe loader, which keeps the last of two equal keys in silence, with an error for them."""
     import yaml
 
@@ -75,6 +77,11 @@ def _make_loader() -> type:
                 _refuse_repeated_keys(node)
             super().flatten_mapping(node)
 
+    if words:
+        Loader.yaml_implicit_resolvers = {
+            first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
+            for first, resolvers in Loader.yaml_implicit_resolvers.items()
+        }
     return Loader
 
 

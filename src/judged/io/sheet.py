@@ -14,7 +14,7 @@ SHEET = (
 """The columns of a sheet, those that graders need first."""
 
 
-def encode_sheet(rows: Iterable[Mapping[str, str]]) -> bytes:
+def encode_sheet(rows: Iterable[Mapping[str, object]]) -> bytes:
     """Return a sheet of results, numbered in their order."""
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, SHEET, restval="", extrasaction="ignore", lineterminator="\r\n")

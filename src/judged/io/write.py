@@ -169,13 +169,20 @@ def write_labels(
 
 
 def check_trec_extension(
-    destination: str | Path, *, source: str | Path = "", known: Sequence[str] = TREC_EXTENSIONS
+    destination: str | Path,
+    *,
+    source: str | Path = "",
+    known: Sequence[str] = TREC_EXTENSIONS,
+    allow_none: bool = True,
 ) -> None:
-    """Raise `UnknownName` for an extension that promises something else than TREC text; that of the source is allowed."""
+    """Raise `UnknownName` for an extension that promises something else than TREC text; that of the source is allowed.
+
+    So is a name without an extension, unless the content has no form as TREC text.
+    """
     suffix, own = (
         Path(str(path).removesuffix(".gz").removesuffix(".zst")).suffix for path in (destination, source)
     )
-    if str(destination) != "-" and suffix.lower() not in {"", own.lower(), *known}:
+    if str(destination) != "-" and suffix.lower() not in {*([""] if allow_none else []), own.lower(), *known}:
         kind, hint = f"format of `{destination}`", f"known extensions: {' '.join(known)}"
         raise UnknownName(kind, suffix, known, hint=hint)
 

@@ -1,4 +1,6 @@
 from judged.labels.api import label_results as label_results
+from judged.labels.batches import BatchOptions as BatchOptions
+from judged.labels.panel import Judge as Judge
 from judged.labels.pool import PoolOptions as PoolOptions
 from judged.labels.prompt import Labeller as Labeller, Prompt as Prompt, read_prompt as read_prompt
 from judged.labels.result import Labelling as Labelling

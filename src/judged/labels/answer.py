@@ -1,7 +1,7 @@
-"""Read grades from the answers of models: an answer either states a grade plainly, or is a failure with a reason.
+"""Read labels from the answers of models: an answer either states a label plainly, or is a failure with a reason.
 
-A number counts only where it is anchored: the field of a JSON object, `final score: 3`, `score = 3`, or an answer
-or last line that is nothing but a number. A number that merely occurs in the text is ignored.
+A number or a word of the scale counts only where it is anchored: the field of a JSON object, `final score: 3`,
+`label: partial`, or an answer or last line that is nothing else. One that merely occurs in the text is ignored.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
+
+Label: TypeAlias = int | str
+"""A value on a scale: a number or a word."""
 
 _OPEN_THINKING = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
 _CLOSED_THINKING = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
@@ -42,26 +45,36 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"\s*+(?:to|or|and|[-–—~])\s*+\d", re.IGNORECASE)
+_SAID = r"(?P<said>[^\n]{1,80})"
+_STATED_WORD = re.compile(
+    rf"(?:\b{_WORDS}{_AFTER}|<{_WORDS}>\s*+|{_ASIAN})(?:\[[ \t]*+)?+{_SAID}", re.IGNORECASE
+)
+_END_OF_WORD = re.compile(r"[.,;:()\[\]<>!]|\s[-–—]+\s")
+"""Signs that end a word of the scale; `no longer` does not state `no`, and `yes or no?` neither of the two."""
+_SPACING = re.compile(r"[\s_-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Grade that an answer states, or the reason why it states none."""
+    """Label that an answer states, labels of several units, or records; or the reason why it states none."""
 
-    grade: int | None
+    grade: Label | list[Any] | None
     reason: str | None = None
-    """`empty`, `refusal`, `unfinished`, `no grade`, `off the scale`, `not whole`, `contradiction`."""
+    """`empty`, `refusal`, `unfinished`, `no grade`, `off the scale`, `not whole`, `contradiction`, or of records
+    `no list`, `too many`, `incomplete record`."""
 
 
 def read_answer(
-    text: str | None, *, scale: Sequence[int], field: str = "score", complete: bool = True
+    text: str | None, *, scale: Sequence[Label], field: str = "score", complete: bool = True
 ) -> Verdict:
-    """Return the grade that an answer states; `complete` is False if the model was cut off.
+    """Return the label that an answer states; `complete` is False if the model was cut off.
 
     >>> read_answer("on a scale of 0 to 3, ##final score: 1", scale=range(5)).grade
     1
     >>> read_answer("Published in 2015, it is off topic.", scale=range(5))
     Verdict(grade=None, reason='no grade')
+    >>> read_answer("Label: Partial support.", scale=["none", "partial_support", "support"]).grade
+    'partial_support'
     """
     plain = strip_thinking(_normalise_digits(text or ""))
     if plain is None:
@@ -71,8 +84,10 @@ def read_answer(
     stated: list[object] = list(_read_objects(plain, field))
     if not complete and not stated:
         return Verdict(None, "unfinished")  # the last number may lack its last digit
-    bare = _strip_objects(plain).translate(_EMPHASIS)
-    stated += _find_statements(bare, scale)
+    prose = _strip_objects(plain)
+    bare = prose.translate(_EMPHASIS)
+    numbers = [label for label in scale if isinstance(label, int)]
+    stated += _find_statements(bare, numbers) if numbers else _find_words(prose, scale)
     return _decide(stated, scale, bare)
 
 
@@ -100,7 +115,7 @@ def _read_objects(text: str, field: str) -> Iterator[object]:
     """Yield the value of the field in every JSON object of the text."""
     for _, document in find_objects(text):
         named = {key.strip().lower(): value for key, value in document.items()}
-        for name in (field.lower(), "score", "final_score", "grade"):
+        for name in (field.lower(), "score", "final_score", "grade", "label"):
             if name in named:
                 yield named[name]
                 break
@@ -140,6 +155,17 @@ def _find_statements(text: str, scale: Sequence[int]) -> list[str]:
     return [last] if _ALONE.fullmatch(last) else []
 
 
+def _find_words(text: str, scale: Sequence[Label]) -> list[Label]:
+    """Return the words of the scale that a text states, or that are all of its last line."""
+    plain = text.translate({ord(sign): None for sign in "*`#\"'“”‘’"})  # no underscores: words may have them
+    stated = [
+        match_label(_END_OF_WORD.split(match["said"])[0], scale).grade
+        for match in _STATED_WORD.finditer(plain)
+    ]
+    last = match_label(plain.strip().rpartition("\n")[2].strip(" \t.!"), scale).grade
+    return [label for label in (*stated, last) if isinstance(label, str)]
+
+
 def _read_number(match: re.Match[str], scale: Sequence[int], pattern: re.Pattern[str]) -> list[str]:
     """Return the number of a statement; a range or a number on another scale states no grade."""
     number, rest = match["number"], match["rest"]
@@ -151,17 +177,31 @@ def _read_number(match: re.Match[str], scale: Sequence[int], pattern: re.Pattern
     return [number]
 
 
-def _decide(stated: Sequence[object], scale: Sequence[int], text: str) -> Verdict:
-    """Return the grade that all statements agree on; without any, whether the text is a refusal."""
+def _decide(stated: Sequence[object], scale: Sequence[Label], text: str) -> Verdict:
+    """Return the label that all statements agree on; without any, whether the text is a refusal."""
     if not stated:
         return Verdict(None, "refusal" if _REFUSAL.match(text) else "no grade")
-    verdicts = {_to_grade(value, scale) for value in stated}
+    verdicts = {
+        (verdict.grade, verdict.reason): verdict for verdict in (match_label(v, scale) for v in stated)
+    }
     if len(verdicts) > 1:
         return Verdict(None, "contradiction")
-    return verdicts.pop()
+    return next(iter(verdicts.values()))
 
 
-def _to_grade(value: object, scale: Sequence[int]) -> Verdict:
+def match_label(value: object, scale: Sequence[Label]) -> Verdict:
+    """Return the label of the scale that a value is; of words, letter case and the kind of spaces do not matter.
+
+    >>> match_label("Not support", ["not_support", "support"]).grade, match_label(5, range(5)).reason
+    ('not_support', 'off the scale')
+    """
+    if any(isinstance(label, str) for label in scale):
+        if not isinstance(value, str):
+            return Verdict(None, "no grade")
+        names = {fold_word(str(label)): label for label in scale}
+        return (
+            Verdict(names[fold_word(value)]) if fold_word(value) in names else Verdict(None, "off the scale")
+        )
     # `true` is an integer in Python
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return Verdict(None, "no grade")
@@ -174,7 +214,12 @@ def _to_grade(value: object, scale: Sequence[int]) -> Verdict:
     return Verdict(int(number)) if int(number) in scale else Verdict(None, "off the scale")
 
 
-def find_grade_mass(logprobs: Any, scale: Sequence[int]) -> float | None:
+def fold_word(text: str) -> str:
+    """Return a word of a scale in the form in which words are compared."""
+    return _SPACING.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+def find_grade_mass(logprobs: Any, scale: Sequence[Label]) -> float | None:
     """Return the probability of all legal grades at the last digit of an answer; None if it is not stated.
 
     `logprobs` is what an endpoint reports, of any form.

@@ -1,35 +1,27 @@
-"""`label_results`: grades from 0 to 4 by a language model, for the results of runs or of agents."""
+"""`label_results`: labels by one or more language models, for the results of runs or of agents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
-from judged.errors import BadProtocol, JudgedError
+from judged.errors import BadProtocol
 from judged.io.texts import TextSource
-from judged.labels.cache import Grading, LabelCache, Past, lock_cache
-from judged.labels.pool import Item, Judged, Pool, PoolOptions, PoolSource, build_pool
-from judged.labels.prompt import Labeller, Question, make_questions
+from judged.labels.batches import BatchOptions
+from judged.labels.panel import Combine, Judge, label_by_judges
+from judged.labels.pool import Judged, PoolOptions, PoolSource, build_pool
+from judged.labels.prompt import Labeller
 from judged.labels.result import Labelling
-from judged.labels.run import Job
 from judged.net.budget import Budget, Prices
-from judged.net.llm import ChatClient, Endpoint
-from judged.problem import Note
+from judged.net.llm import Endpoint
 from judged.progress import Progress
-from judged.result import Provenance
-from judged.tables.schema import GRADES
-
-LOW_MASS = 0.5
-"""Below this probability of any legal grade, a grade means little."""
 
 
 def label_results(
     source: PoolSource,
     *,
-    model: str | None = None,
-    endpoint: str | Endpoint | None = None,
+    model: str | Sequence[str] | None = None,
+    endpoint: str | Endpoint | Sequence[str | Endpoint] | None = None,
     queries: TextSource | None = None,
     documents: TextSource | None = None,
     judged: Judged | None = None,
@@ -37,8 +29,10 @@ def label_results(
     prices: Prices | tuple[float, float] | None = None,
     budget: float | None = None,
     retry_failed: bool = False,
-    labeller: Labeller | None = None,
+    labeller: Labeller | Sequence[Labeller] | None = None,
+    combine: Combine = "vote",
     pool: PoolOptions | None = None,
+    batches: BatchOptions | None = None,
     progress: Progress | None = None,
 ) -> Labelling:
     """Label the results of runs or traces, each distinct one once, with a language model.
@@ -48,9 +42,11 @@ def label_results(
 
     Args:
         source: A run or a trace, or a list of several.
-        model: Name of the model; for other settings than the defaults give `labeller` instead.
+        model: Name of the model; for other settings than the defaults give `labeller` instead. Several are a panel of
+            judges, whose labels are combined.
         endpoint: Address of a server that speaks OpenAI's protocol, or an `Endpoint` with its settings; by default
-            the environment variable OPENAI_BASE_URL. Its key is read from the environment variable OPENAI_API_KEY.
+            the environment variable OPENAI_BASE_URL. Its key is read from the environment variable OPENAI_API_KEY. One
+            serves all judges; else there is one for each.
         queries: Texts of queries or tasks by id: a file or a dict. Runs need them.
         documents: Titles and texts of documents by id: a file or a dict. Runs need them.
         judged: Judgments or labels of results that are not labelled again.
@@ -59,186 +55,34 @@ def label_results(
         prices: Prices of a million tokens read and written.
         budget: The most that all answers may cost, those of earlier jobs with the same cache included.
         retry_failed: Whether to ask again what was answered without a grade in an earlier job.
-        labeller: Model, prompt and their settings, in place of `model`.
+        labeller: Model, prompt and their settings, in place of `model`; or several.
+        combine: How the labels of several judges become one: `vote` (of equal counts the lowest label) or `mean`.
         pool: Which results are labelled, and how the sources are read.
+        batches: Sends questions through the Batch API, which takes up to a day and costs less at several providers; a
+            call that is interrupted, or does not wait, is made again to collect the answers. Needs `cache`.
         progress: Called after every question with the number that is done, of all, and in words with what was spent,
             failed and repeated.
     """
     if (model is None) == (labeller is None):
         raise BadProtocol("expected either `model` or `labeller`")
-    return label_pool(
+    models = [model] if isinstance(model, str) else [*(model or ())]
+    own = [labeller] if isinstance(labeller, Labeller) else [*(labeller or ())]
+    labellers = [*map(Labeller, models), *own]
+    addresses = [endpoint or ""] if endpoint is None or isinstance(endpoint, str | Endpoint) else [*endpoint]
+    if len(addresses) not in {1, len(labellers)}:
+        msg = (
+            f"{len(addresses)} endpoints are given for {len(labellers)} judges, expected one, or one for each"
+        )
+        raise BadProtocol(msg)
+    endpoints = [one if isinstance(one, Endpoint) else Endpoint(one) for one in addresses]
+    judges = [Judge(one, endpoints[at % len(endpoints)]) for at, one in enumerate(labellers)]
+    return label_by_judges(
         build_pool(source, queries=queries, documents=documents, judged=judged, options=pool),
-        labeller or Labeller(model or ""),
-        endpoint if isinstance(endpoint, Endpoint) else Endpoint(endpoint or ""),
+        judges,
+        combine=combine,
         cache=cache,
         budget=Budget(Prices(*prices) if isinstance(prices, tuple) else prices, budget),
         retry_failed=retry_failed,
+        batches=batches,
         progress=progress,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """Outcome of a job besides the answers, which are in the cache."""
-
-    unanswered: Mapping[bytes, tuple[str, str]] = field(default_factory=dict)
-    stopped: str | None = None
-    notes: tuple[Note, ...] = ()
-
-
-def label_pool(
-    pool: Pool,
-    labeller: Labeller,
-    endpoint: Endpoint,
-    *,
-    cache: str | Path | None,
-    budget: Budget | None = None,
-    retry_failed: bool = False,
-    progress: Progress | None = None,
-    on_stop: Callable[[Labelling], None] | None = None,
-) -> Labelling:
-    """Label a pool; every answer is in the cache before the next request counts.
-
-    Questions that the cache knows are not asked again, except, with `retry_failed`, those whose answer stated no grade.
-    One job at a time uses a cache: another waits. If the job is interrupted or stopped by an error, `on_stop` receives
-    what is finished.
-    """
-    questions, keys = make_questions(pool.items, labeller)
-    money = budget or Budget()
-
-    def report_wait(holder: str) -> None:
-        if progress is not None:
-            progress(0, None, f"waiting for another job that uses {cache}: {holder}")
-
-    with LabelCache(cache) as answers, lock_cache(cache, report_wait):
-        before = answers.find(questions, labeller.prompt.scale)
-        known = {key for key, past in before.items() if past.answer.grade is not None or not retry_failed}
-        remaining = {key: question for key, question in questions.items() if key not in known}
-        for past in before.values():
-            money.pay(past.tokens_in, past.tokens_out)
-
-        def collect(outcome: _Outcome) -> Labelling:
-            now = answers.find(questions, labeller.prompt.scale)
-            asked = sum(key in outcome.unanswered or now.get(key) != before.get(key) for key in remaining)
-            rows, failures = _make_rows(pool, labeller, keys, now, outcome.unanswered)
-            tokens, tokens_before = _count_tokens(now), _count_tokens(before)
-            return Labelling(
-                labeller=labeller.name,
-                labelled=tuple(rows),
-                failures=tuple(failures),
-                results=pool.results,
-                distinct=len(pool.items) + pool.judged,
-                judged=pool.judged,
-                cached=len(known),
-                asked=asked,
-                tokens_in=tokens[0] - tokens_before[0],
-                tokens_out=tokens[1] - tokens_before[1],
-                spent=money.prices.cost(*tokens),
-                spent_before=money.prices.cost(*tokens_before),
-                stopped=outcome.stopped,
-                notes=(*pool.notes, *outcome.notes, *_make_notes(pool, labeller, rows)),
-                provenance=Provenance(inputs=pool.inputs, settings=_list_settings(labeller)),
-            )
-
-        try:
-            if not remaining:
-                return collect(_Outcome())
-            return collect(_run_job(remaining, labeller, endpoint, answers, money, progress))
-        except (KeyboardInterrupt, Exception) as error:
-            reason = "interrupted" if isinstance(error, KeyboardInterrupt) else "an error, see below"
-            with suppress(JudgedError):  # the first error is the one to report
-                if on_stop is not None:
-                    on_stop(collect(_Outcome(stopped=reason)))
-            raise
-
-
-def _run_job(
-    questions: Mapping[bytes, Question],
-    labeller: Labeller,
-    endpoint: Endpoint,
-    cache: LabelCache,
-    budget: Budget,
-    progress: Progress | None,
-) -> _Outcome:
-    """Send questions to the endpoint until all are answered or the job stops."""
-    client = ChatClient(endpoint, labeller.chat, needed_by="labelling by a language model")
-    job = Job(client, labeller, cache=cache, budget=budget, progress=progress)
-    try:
-        client.run(job.run(questions))
-    finally:
-        client.close()
-    notes = [Note("simpler-request", "info", message) for message in client.notes()]
-    if job.uncounted:
-        message = f"the endpoint counted no tokens of {job.uncounted:,} answers: they are estimated"
-        notes.append(Note("estimated-tokens", "info", message))
-    return _Outcome(job.unanswered, job.stopped, tuple(notes))
-
-
-def _make_rows(
-    pool: Pool,
-    labeller: Labeller,
-    keys: Sequence[bytes],
-    answers: Mapping[bytes, Past],
-    unanswered: Mapping[bytes, tuple[str, str]],
-) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
-    """Return the labels and the failures of all items, in their order."""
-    rows: list[dict[str, object]] = []
-    failures: list[dict[str, object]] = []
-    for item, key in zip(pool.items, keys, strict=True):
-        past = answers.get(key)
-        if past is not None and past.answer.grade is not None:
-            rows.append(_make_row(pool, item, labeller, past.answer))
-        elif past is not None:
-            failures.append({**item.row, "failure": past.answer.failure, "answer": past.answer.answer})
-        elif key in unanswered:
-            kind, reason = unanswered[key]
-            failures.append({**item.row, "failure": kind, "answer": reason})
-    return rows, failures
-
-
-def _make_row(pool: Pool, item: Item, labeller: Labeller, answer: Grading) -> dict[str, object]:
-    """Return a row of the output: like a judgment for a run, with all keys of the result for a trace."""
-    scale = labeller.prompt.scale
-    row = {
-        **item.row,
-        "grade" if pool.kind == "run" else "gain": answer.grade,
-        "labeller": labeller.name,
-        "prompt": labeller.prompt.identity,
-        "scale": None if scale == tuple(GRADES) else list(scale),
-        "tokens": answer.tokens_in + answer.tokens_out,
-        "mass": None if answer.mass is None else round(answer.mass, 4),
-    }
-    return {name: value for name, value in row.items() if value is not None}
-
-
-def _count_tokens(answers: Mapping[bytes, Past]) -> tuple[int, int]:
-    return sum(past.tokens_in for past in answers.values()), sum(past.tokens_out for past in answers.values())
-
-
-def _make_notes(pool: Pool, labeller: Labeller, rows: Sequence[Mapping[str, object]]) -> Iterator[Note]:
-    """Yield notes on texts that were cut, and on grades that the model found improbable."""
-    cut = sum(len(item.text) > labeller.text_limit for item in pool.items)
-    if cut:
-        texts = "text was" if cut == 1 else "texts were"
-        yield Note("cut-text", "info", f"{cut:,} {texts} cut at {labeller.text_limit:,} characters")
-    masses = [mass for row in rows if isinstance(mass := row.get("mass"), int | float)]
-    low = sum(mass < LOW_MASS for mass in masses)
-    if low:
-        message = (
-            f"{low:,} of {len(masses):,} grades had less than half of the probability on any grade: the prompt,"
-            " or the form of its answer, may not suit this model"
-        )
-        yield Note("low-probability", "warning", message)
-
-
-def _list_settings(labeller: Labeller) -> dict[str, object]:
-    """Return everything besides the results that decides the answers."""
-    names = ("model", "temperature", "seed", "max_tokens", "structure", "text_limit")
-    settings = {name: getattr(labeller, name) for name in names}
-    prompt = labeller.prompt
-    return {
-        **settings,
-        "prompt": prompt.label,
-        "prompt_identity": prompt.identity,
-        "scale": list(prompt.scale),
-    }

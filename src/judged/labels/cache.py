@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import msgspec
 
 from judged.errors import Unreadable
+from judged.labels.answer import Label
+from judged.labels.form import Form
 from judged.store.cache import Cache
 from judged.store.lock import lock_file
 
@@ -23,9 +25,10 @@ _DAMAGED = "the file is damaged or was changed: name another one with `--cache`"
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """One answer of a model: its grade or why it states none, its text, and what it took."""
+    """One answer of a model: what it states or why it states nothing, its text, and what it took."""
 
-    grade: int | None
+    grade: Label | list[Any] | None
+    """A label on the scale, the labels of a batch, or records."""
     failure: str | None
     answer: str | None
     model: str
@@ -41,6 +44,13 @@ class Grading:
     seconds: float | None = None
     at: str = ""
     """Time of storage."""
+    batch: str | None = None
+    """Batch at the endpoint that the answer came with."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the answer states everything that was asked; one about a batch may lack some labels."""
+        return self.grade is not None and self.failure is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,30 +77,39 @@ class LabelCache:
     ) -> None:
         self._entries.close()
 
-    def find(self, keys: Iterable[bytes], scale: Collection[int]) -> dict[bytes, Past]:
-        """Return what is known of each question answered before; the last answer with a grade counts.
+    def find(self, keys: Iterable[bytes], form: Form) -> dict[bytes, Past]:
+        """Return what is known of each question answered before; the last complete answer counts.
 
-        Raises `Unreadable` for a grade that is not on the scale, or counts below 0: the file is not as it was written.
+        Raises `Unreadable` for what no answer of this form states, or counts below 0: the file is not as it was written.
         """
         answers: dict[bytes, list[Grading]] = {}
         for key, value in self._entries.find(keys):
             answers.setdefault(key, []).append(self._decode(value))
-        return {key: self._sum_up(rows, scale) for key, rows in answers.items()}
+        return {key: self._sum_up(rows, form) for key, rows in answers.items()}
 
-    def _sum_up(self, rows: Sequence[Grading], scale: Collection[int]) -> Past:
+    def _sum_up(self, rows: Sequence[Grading], form: Form) -> Past:
         for row in rows:
-            if row.grade is not None and row.grade not in scale:
-                self._refuse(f"the grade {row.grade}, expected one of {', '.join(map(str, scale))}")
+            if row.grade is not None and not form.accepts(row.grade):
+                self._refuse(f"the grade {str(row.grade)[:80]}, which is not on the scale")
             if row.tokens_in < 0 or row.tokens_out < 0:
                 self._refuse("counts of tokens below 0")
-        graded = [row for row in rows if row.grade is not None]
+        graded = [row for row in rows if row.complete] or [row for row in rows if row.grade is not None]
         tokens = [sum(getattr(row, name) for row in rows) for name in ("tokens_in", "tokens_out")]
         return Past((graded or rows)[-1], *tokens)
 
     def add(self, key: bytes, answer: Grading) -> None:
         """Store an answer; it is on disk when this returns."""
-        dated = replace(answer, at=datetime.now(UTC).isoformat())
-        self._entries.add([(key, msgspec.json.encode(dated))])
+        self.merge([(key, answer)])
+
+    def merge(self, answers: Iterable[tuple[bytes, Grading]]) -> list[tuple[bytes, Grading]]:
+        """Store answers, all or none of them, and return those that are new: not stored with the same batch before."""
+        now = datetime.now(UTC).isoformat()
+        rows = list(answers)
+        batched = [key for key, answer in rows if answer.batch is not None]
+        known = {(key, self._decode(value).batch) for key, value in self._entries.find(batched)}
+        new = [(key, replace(answer, at=now)) for key, answer in rows if (key, answer.batch) not in known]
+        self._entries.add((key, msgspec.json.encode(answer)) for key, answer in new)
+        return new
 
     def pace(self, model: str) -> tuple[float, float] | None:
         """Return mean seconds and mean tokens of a model's answers so far; None if it never answered."""

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judged.labels.cache import LabelCache
-from judged.labels.pool import Pool
 from judged.labels.prompt import TOKEN_RULE, Labeller, make_questions
+from judged.labels.task import Pool
 from judged.net.budget import Prices
 
 SECONDS_PER_ANSWER = 2.0
 """Assumed duration of an answer from a model that has not answered yet."""
-TOKENS_PER_FIELD = 8
-"""Assumed length of one field of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +58,15 @@ def estimate_pool(
     questions, _ = make_questions(pool.items, labeller)
     existing = cache if cache is not None and Path(cache).exists() else None
     with LabelCache(existing) as answers:
-        past = answers.find(questions, labeller.prompt.scale)
+        past = answers.find(questions, labeller.prompt.form)
         pace = answers.pace(labeller.model)
-    known = {key for key, entry in past.items() if entry.answer.grade is not None or not retry_failed}
+    known = {key for key, entry in past.items() if entry.answer.complete or not retry_failed}
     remaining = [question for key, question in questions.items() if key not in known]
-    seconds, tokens_each = pace or (SECONDS_PER_ANSWER, TOKENS_PER_FIELD * len(labeller.prompt.fields))
+    form = labeller.prompt.form
+    assumed = sum(form.tokens(question.count) for question in remaining)
+    seconds, tokens_each = pace or (SECONDS_PER_ANSWER, assumed / max(1, len(remaining)))
     tokens_in = sum(question.tokens for question in remaining)
-    tokens_out = math.ceil(tokens_each * len(remaining))
+    tokens_out = math.ceil(tokens_each * len(remaining) - 1e-9)  # a mean of whole numbers, rounded
     duration = seconds * math.ceil(len(remaining) / concurrency)
     return Estimate(
         results=pool.results,

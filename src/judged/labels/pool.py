@@ -25,8 +25,9 @@ from judged.io.open import is_file, is_number_text
 from judged.io.read import kind_of, read_judgments, read_labels, read_run
 from judged.io.table import open_path
 from judged.io.texts import Text, TextSource, read_documents, read_queries
+from judged.labels.task import Item, Pool
 from judged.problem import Note, Place, Problems
-from judged.result import InputFile, observe_files
+from judged.result import observe_files
 from judged.tables.inputs import JudgmentsLike, LabelsLike, RunLike
 from judged.tables.labels import Label
 from judged.tables.run import Run
@@ -37,33 +38,6 @@ Source: TypeAlias = RunLike | Sessions
 """A run, or a trace: a file, sessions, or objects in memory."""
 PoolSource: TypeAlias = Source | Sequence[str | PathLike[str] | bytes | Run | Sessions]
 Judged: TypeAlias = JudgmentsLike | LabelsLike
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One result of one task."""
-
-    query: str
-    """Information need: the question of the session, or the text of the query."""
-    title: str
-    text: str
-    row: Mapping[str, str]
-    """Contents of its label besides the grade: the task and all keys of the result."""
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Everything to be labelled, and what was left out."""
-
-    kind: SourceKind
-    items: tuple[Item, ...]
-    results: int
-    """Number of results, repeated ones included."""
-    judged: int = 0
-    """Number of distinct results that are judged already."""
-    notes: tuple[Note, ...] = ()
-    inputs: tuple[InputFile, ...] = ()
-    """The files that the pool was built from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +157,7 @@ def _pool_runs(
     name = ", ".join(run.name for run in runs)
     left_out = tuple(_check_texts(name, wanted, query_texts, texts, lenient=options.lenient))
     items = tuple(
-        Item(
+        Item.of_result(
             query_texts[query],
             texts[document].title,
             texts[document].text,
@@ -193,7 +167,7 @@ def _pool_runs(
         if query in query_texts and document in texts
     )
     notes = (*(Note("run", "info", note) for run in runs for note in run.notes), *left_out)
-    return Pool("run", items, len(retrieved), judged=len(distinct) - len(wanted), notes=notes)
+    return Pool(items, len(retrieved), judged=len(distinct) - len(wanted), notes=notes)
 
 
 def _take_top(table: pa.Table, depth: int | None) -> Iterator[tuple[str, str]]:
@@ -320,7 +294,7 @@ def _pool_traces(
     left_out = tuple(builder.notes(lenient=options.lenient))
     notes = (*(Note("trace", "warning", sentence) for sentence in skipped.sentences()), *left_out)
     results_seen = sum(len(task.found) for task in tasks.values())
-    return Pool("trace", items, results_seen, judged=builder.judged, notes=notes)
+    return Pool(items, results_seen, judged=builder.judged, column="gain", notes=notes)
 
 
 def _group_by_task(sessions: Iterable[Session], depth: int | None) -> dict[str, _Task]:
@@ -397,7 +371,9 @@ class _ItemBuilder:
                 **fields,
                 "intent_from": "question" if task.intent else "search",
             }
-            yield Item(query, title, body, {key: value for key, value in row.items() if value is not None})
+            yield Item.of_result(
+                query, title, body, {key: value for key, value in row.items() if value is not None}
+            )
 
     def _leave_out(self, kind: str, hit: _Found, reason: str) -> None:
         result = hit.result

@@ -7,26 +7,40 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from judged.errors import BadProtocol, Unreadable
 from judged.io.settings import convert_settings, parse_yaml
-from judged.labels.pool import Item
+from judged.labels.answer import Label, fold_word
+from judged.labels.form import Form, NumberedLabels, OneLabel, Records
+from judged.labels.task import RELEVANCE, TASKS, Item, Task
 from judged.net.llm import ChatModel, Message, Structure
 from judged.store.hashing import hash_short
 from judged.tables.schema import GRADES
 
 TOKEN_RULE = "a token per four ASCII characters, one per other character, and 10 per request"  # noqa: S105 - no secret
 """Estimate of tokens before an endpoint counts them."""
+MOST_UNITS = 100
+"""The largest batch: answers about more units are rarely complete."""
 
-_PLACEHOLDER = re.compile("{(query|title|text)}")
+_PLACEHOLDER = re.compile(r"{(\w+)}")
 _CLOSING_TAG = re.compile(r"</(\w+)>")
 _CONTROL = re.compile(r"[<\[](?=\||/?INST\]|/?s>|</?SYS>|(?:start|end)_of_turn>)", re.IGNORECASE)
 """The start of what servers with raw templates read as the end of a message."""
-_NO_TITLE = "(none)"
+_MISSING = "(none)"
+_HINT = "a prompt has name, version and template, and optionally scale, fields, system, unit, table, each, batch and records"
+
+
+class _RecordsSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """The key `records` of a prompt file."""
+
+    field: str
+    columns: dict[str, list[Label] | str]
+    """The scale of each column, or `text`."""
+    most: int = 30
 
 
 class _PromptFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -35,23 +49,39 @@ class _PromptFile(msgspec.Struct, forbid_unknown_fields=True):
     name: str
     version: int
     template: str
-    scale: list[int] = msgspec.field(default_factory=lambda: list(GRADES))
+    scale: list[Label] | dict[str, int] = msgspec.field(default_factory=lambda: [*GRADES])
     fields: list[str] = msgspec.field(default_factory=lambda: ["score"])
     system: str = ""
+    unit: str | None = None
+    table: str | None = None
+    each: str | None = None
+    batch: int = 1
+    records: _RecordsSettings | None = None
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A question to a model about one query and one result, and the grades it may answer."""
+    """A question to a model about one unit, such as a query and a result, and the labels that it may answer."""
 
     name: str
     version: int
     template: str
-    """The text of the question; `{query}` and `{text}` are required in it, `{title}` is optional."""
-    scale: tuple[int, ...] = tuple(GRADES)
+    """The text of the question, with the texts of the unit in braces: `{query}`, `{title}`, `{text}`."""
+    scale: tuple[Label, ...] = tuple(GRADES)
+    """The labels, lowest first: whole numbers or words."""
     fields: tuple[str, ...] = ("score",)
-    """The integer fields of the answer in order; the last one is the grade."""
+    """The fields of the answer in order, each a value on the scale; the last one is the label."""
     system: str = ""
+    grades: Mapping[str, int] | None = None
+    """The number that is written for each word of the scale; None writes labels as they are."""
+    task: Task = RELEVANCE
+    """The task that the prompt is for, with the unit, its texts and the table of the labels."""
+    each: str = ""
+    """The text that differs within a batch: its units are numbered in one question; empty: a question for each unit."""
+    batch: int = 1
+    """Number of units in a question."""
+    records: Records | None = None
+    """The records that an answer lists, in place of labels on a scale."""
 
     @property
     def label(self) -> str:
@@ -61,29 +91,45 @@ class Prompt:
     @cached_property
     def identity(self) -> str:
         """Hash of everything the model reads; prompts that differ in a comma have different hashes."""
-        content = msgspec.json.encode([self.system, self.template, self.scale, self.fields])
-        return hash_short(content, 8).hex()
+        content: list[object] = [self.system, self.template, self.scale, self.fields]
+        # only where they are used, so that the answers of earlier releases stay valid
+        if self.each or self.records:
+            records = self.records and [self.records.field, list(self.records.columns.items())]
+            content += [self.each, records]
+        return hash_short(msgspec.json.encode(content), 8).hex()
 
     @cached_property
-    def schema(self) -> dict[str, object]:
-        """JSON schema of an answer."""
-        grade = {"type": "integer", "enum": list(self.scale)}
-        return {
-            "type": "object",
-            "properties": dict.fromkeys(self.fields, grade),
-            "required": list(self.fields),
-            "additionalProperties": False,
-        }
+    def form(self) -> Form:
+        """Form of an answer."""
+        if self.records is not None:
+            return self.records
+        return NumberedLabels(self.scale) if self.each else OneLabel(self.scale, self.fields)
 
-    def messages(self, *, query: str, title: str, text: str) -> list[Message]:
-        """Return the messages that ask for the grade of one result; braces in texts are kept.
+    def value_of(self, label: Label) -> Label:
+        """Return what is written for a label."""
+        return label if self.grades is None else self.grades[str(label)]
+
+    @property
+    def values(self) -> tuple[Label, ...]:
+        """What can be written, lowest first."""
+        return tuple(map(self.value_of, self.scale))
+
+    def messages(self, texts: Mapping[str, str], each: Sequence[str] = ()) -> list[Message]:
+        """Return the messages that ask about one unit, or about a batch; braces in texts are kept.
 
         A text cannot close the tags that enclose it: each request has its own random ones, `<result-5f3a9c1e>`.
         """
-        given = {"query": query, "title": title or _NO_TITLE, "text": text}
+        given = {
+            name: text or (_MISSING if name in self.task.optional else "") for name, text in texts.items()
+        }
+        if self.each:
+            # one line for each, so that no text can begin the next number
+            lines = (f"{number}. {' '.join(text.split())}" for number, text in enumerate(each, 1))
+            given[self.each] = "\n".join(lines)
         values = {name: disarm(value) for name, value in given.items()}
         mark = secrets.token_hex(4)
-        question = _PLACEHOLDER.sub(lambda match: values[match[1]], self._mark_tags(self.template, mark))
+        marked = self._mark_tags(self.template, mark)
+        question = _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), marked)
         instructions = self._mark_tags(self.system, mark)
         system = [{"role": "system", "content": instructions}] if self.system else []
         return [*system, {"role": "user", "content": question}]
@@ -104,29 +150,32 @@ def disarm(text: str) -> str:
     return _CONTROL.sub("‹", text)
 
 
-def read_prompt(path: str | Path | None = None) -> Prompt:
-    """Read a prompt from a YAML file; without a path, return the built-in one.
+def read_prompt(path: str | Path | None = None, *, task: Task | str = RELEVANCE) -> Prompt:
+    """Read a prompt from a YAML file; without a path, return the built-in one of the task.
 
     >>> read_prompt().label, read_prompt().scale
     ('relevance/1', (0, 1, 2, 3, 4))
+    >>> read_prompt(task="umbrela").scale
+    (0, 1, 2, 3)
     """
+    chosen = TASKS[task] if isinstance(task, str) else task
     if path is None:
-        built_in = files("judged.labels").joinpath("prompts/relevance.yaml")
-        return _parse_prompt(built_in.read_bytes(), "relevance.yaml")
+        return _parse_prompt(*chosen.read_prompt_file(), task=chosen)
     try:
-        return _parse_prompt(Path(path).read_bytes(), str(path))
+        return _parse_prompt(Path(path).read_bytes(), str(path), task=chosen)
     except OSError as error:
         msg = f"the prompt {path} cannot be read: {(error.strerror or str(error)).lower()}"
         raise Unreadable(msg) from None
 
 
-def _parse_prompt(content: bytes, source: str) -> Prompt:
-    hint = "a prompt has name, version and template, and optionally scale, fields and system"
-    parsed = convert_settings(parse_yaml(content, source), _PromptFile, source, hint=hint)
-    problem = _find_problem(parsed)
+def _parse_prompt(content: bytes, source: str, *, task: Task = RELEVANCE) -> Prompt:
+    # `yes` and `no` are words of scales, and a prompt has no setting that is true or false
+    parsed = convert_settings(parse_yaml(content, source, words=True), _PromptFile, source, hint=_HINT)
+    problem = _find_problem(parsed, task)
     if problem is not None:
         msg = f"{source}: {problem}"
-        raise BadProtocol(msg, hint=hint)
+        raise BadProtocol(msg, hint=_HINT)
+    records = parsed.records
     return Prompt(
         parsed.name,
         parsed.version,
@@ -134,18 +183,82 @@ def _parse_prompt(content: bytes, source: str) -> Prompt:
         tuple(parsed.scale),
         tuple(parsed.fields),
         parsed.system,
+        grades=parsed.scale if isinstance(parsed.scale, dict) else None,
+        task=task,
+        each=parsed.each or "",
+        batch=parsed.batch,
+        records=None if records is None else _to_records(records),
     )
 
 
-def _find_problem(parsed: _PromptFile) -> str | None:
-    missing = [name for name in ("query", "text") if f"{{{name}}}" not in parsed.template]
+def _to_records(settings: _RecordsSettings) -> Records:
+    columns = {
+        name: None if isinstance(scale, str) else tuple(scale) for name, scale in settings.columns.items()
+    }
+    return Records(settings.field, columns, settings.most)
+
+
+def _find_problem(parsed: _PromptFile, task: Task) -> str | None:
+    """Return the first thing that is wrong with a prompt file; None if it can be used for the task."""
+    for name, declared, own in (("unit", parsed.unit, task.unit), ("table", parsed.table, task.table)):
+        if declared not in {None, own}:
+            return f"its {name} is `{declared}`, and that of the task `{task.name}` is `{own}`"
+    required = [name for name in task.texts if name not in task.optional]
+    missing = [name for name in required if f"{{{name}}}" not in parsed.template]
     if missing:
         return f"the template has no {{{missing[0]}}}"
-    if len(set(parsed.scale)) < 2 or not set(parsed.scale) <= set(GRADES):
-        return f"the scale is {parsed.scale}, expected whole numbers from 0 to {GRADES[-1]}"
     if not parsed.fields or any(not name.isidentifier() for name in parsed.fields):
-        return f"the fields are {parsed.fields}, expected names, the last of them that of the grade"
+        return f"the fields are {parsed.fields}, expected names, the last of them that of the label"
+    if parsed.records is not None:
+        return _find_batch_problem(parsed, required) or _find_record_problem(parsed.records)
+    return _find_batch_problem(parsed, required) or _find_scale_problem(parsed.scale, task)
+
+
+def _find_batch_problem(parsed: _PromptFile, required: Sequence[str]) -> str | None:
+    if parsed.each is not None and parsed.each not in required:
+        return f"`each` is `{parsed.each}`, expected one of {', '.join(required)}"
+    if not 1 <= parsed.batch <= MOST_UNITS or (parsed.batch > 1 and not parsed.each):
+        return f"`batch` is {parsed.batch}, expected 1 to {MOST_UNITS}, with the text that differs in `each`"
+    if parsed.each is not None and parsed.records is not None:
+        return "`records` are asked for one unit at a time, so `each` has no effect"
     return None
+
+
+def _find_record_problem(records: _RecordsSettings) -> str | None:
+    if not records.columns or records.most < 1:
+        return "`records` has no columns, or allows none"
+    for name, scale in records.columns.items():
+        if isinstance(scale, str) and scale != "text":
+            return f"the column `{name}` is `{scale}`, expected `text` or a scale"
+        if isinstance(scale, list) and not _is_scale(scale):
+            return f"the scale of `{name}` is {scale}, expected two or more different numbers or words"
+    return None
+
+
+def _find_scale_problem(scale: list[Label] | dict[str, int], task: Task) -> str | None:
+    """Return what is wrong with a scale; labels of results are grades, which are numbers from 0 to 4."""
+    if not _is_scale(list(scale)):
+        return f"the scale is {scale}, expected two or more different numbers, or as many words"
+    values = list(scale.values()) if isinstance(scale, dict) else scale
+    if task.table != RELEVANCE.table:
+        return None
+    if any(isinstance(value, str) for value in values):
+        example = ", ".join(f"{word}: {grade}" for grade, word in enumerate(scale))
+        return (
+            f"the scale is {scale}, and labels are numbers: give each word its grade, `scale: {{{example}}}`"
+        )
+    if len(set(values)) < 2 or not set(values) <= set(GRADES):
+        return f"the scale is {scale}, expected whole numbers from 0 to {GRADES[-1]}"
+    return None
+
+
+def _is_scale(labels: Sequence[Label]) -> bool:
+    """Return whether labels are two or more different numbers, or words that differ in more than case and spaces."""
+    words = [label for label in labels if isinstance(label, str)]
+    if words and len(words) < len(labels):
+        return False
+    folded = {fold_word(word) for word in words} if words else set(labels)
+    return len(folded) == len(labels) >= 2 and "" not in folded
 
 
 @dataclass(frozen=True)
@@ -165,6 +278,8 @@ class Labeller:
     """Maximum number of characters of a text that the model reads."""
     logprobs: bool = False
     """Whether to request the probability of the answered digit; this changes no answer."""
+    batch: int | None = None
+    """Number of units in a question; None takes that of the prompt."""
 
     def __post_init__(self) -> None:
         if not self.model.strip():
@@ -173,6 +288,14 @@ class Labeller:
             if getattr(self, name) < 1:
                 msg = f"`{name}` is {getattr(self, name)}, expected 1 or more"
                 raise BadProtocol(msg)
+        if self.batch is not None and (not self.prompt.each or not 1 <= self.batch <= MOST_UNITS):
+            what = (
+                f"expected 1 to {MOST_UNITS}"
+                if self.prompt.each
+                else "and its prompt asks about one unit at a time"
+            )
+            msg = f"`batch` is {self.batch}, {what}"
+            raise BadProtocol(msg)
 
     @property
     def name(self) -> str:
@@ -184,7 +307,7 @@ class Labeller:
         """Model and settings as the client sends them."""
         return ChatModel(
             self.model,
-            self.prompt.schema,
+            self.prompt.form.schema(1),
             temperature=self.temperature,
             seed=self.seed,
             max_tokens=self.max_tokens,
@@ -199,41 +322,78 @@ class Labeller:
         values = {"scale": self.prompt.scale, **{name: getattr(self, name) for name in names}}
         return msgspec.json.encode(values).decode()
 
-    def key(self, *, query: str, title: str, text: str) -> bytes:
+    @property
+    def identity(self) -> str:
+        """Hash of the model, the prompt and all settings that decide an answer."""
+        settings = [self.temperature, self.seed, self.max_tokens, self.structure]
+        return hash_short(msgspec.json.encode([self.model, self.prompt.identity, settings]), 8).hex()
+
+    def key(self, texts: Mapping[str, str], each: Sequence[str] = ()) -> bytes:
         """Return the cache key of an answer: model, prompt, settings and content, but not the endpoint."""
         settings = [self.temperature, self.seed, self.max_tokens, self.structure]
-        content = msgspec.json.encode([self.model, self.prompt.identity, settings, query, title, text])
+        shared = [texts.get(name, "") for name in self.prompt.task.texts if name != self.prompt.each]
+        batch = [each] if self.prompt.each else []
+        content = msgspec.json.encode([self.model, self.prompt.identity, settings, *shared, *batch])
         return hash_short(content, 20)
+
+    def cut(self, item: Item) -> dict[str, str]:
+        """Return the texts of a unit as the model reads them: all but the query are cut at the limit."""
+        return {
+            name: text if name == "query" else text[: self.text_limit] for name, text in item.texts.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Question to a model about one item, or about several items with the same texts."""
+    """Question to a model about one unit or a batch of units, or about several items with the same texts."""
 
     key: bytes
-    query: str
-    title: str
-    text: str
+    texts: Mapping[str, str]
+    each: tuple[str, ...]
+    """The texts that differ within a batch; empty if the question is about one unit."""
     tokens: int
     """Estimated number of tokens of the request."""
 
-    def messages(self, prompt: Prompt) -> list[Message]:
-        """Return the messages of the request."""
-        return prompt.messages(query=self.query, title=self.title, text=self.text)
+    @property
+    def count(self) -> int:
+        """Number of units."""
+        return len(self.each) or 1
 
 
-def make_questions(items: Iterable[Item], labeller: Labeller) -> tuple[dict[bytes, Question], list[bytes]]:
-    """Return every distinct question by its key, and the key of each item's question."""
+class Asked(NamedTuple):
+    """Place where an item is asked about: a question, and the position in its batch."""
+
+    key: bytes
+    position: int
+
+
+def make_questions(items: Iterable[Item], labeller: Labeller) -> tuple[dict[bytes, Question], list[Asked]]:
+    """Return every distinct question by its key, and where each item is asked about."""
+    prompt = labeller.prompt
     questions: dict[bytes, Question] = {}
-    keys = []
-    for item in items:
-        texts = {"query": item.query, "title": item.title, "text": item.text[: labeller.text_limit]}
-        key = labeller.key(**texts)
-        keys.append(key)
+
+    def ask(texts: Mapping[str, str], each: tuple[str, ...] = ()) -> bytes:
+        key = labeller.key(texts, each)
         if key not in questions:
-            tokens = estimate_tokens(labeller.prompt.messages(**texts))
-            questions[key] = Question(key, **texts, tokens=tokens)
-    return questions, keys
+            tokens = estimate_tokens(prompt.messages(texts, each))
+            questions[key] = Question(key, texts, each, tokens)
+        return key
+
+    cut = [labeller.cut(item) for item in items]
+    if not prompt.each:
+        return questions, [Asked(ask(texts), 0) for texts in cut]
+    groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
+    for number, texts in enumerate(cut):
+        shared = tuple(texts.get(name, "") for name in prompt.task.texts if name != prompt.each)
+        groups.setdefault(shared, {}).setdefault(texts[prompt.each], []).append(number)
+    places: dict[int, Asked] = {}
+    for units in groups.values():
+        listed, size = list(units), labeller.batch or prompt.batch
+        for batch in (tuple(listed[start : start + size]) for start in range(0, len(listed), size)):
+            first = cut[units[batch[0]][0]]
+            key = ask({name: text for name, text in first.items() if name != prompt.each}, batch)
+            places |= {number: Asked(key, at) for at, text in enumerate(batch) for number in units[text]}
+    return questions, [places[number] for number in range(len(cut))]
 
 
 def estimate_tokens(messages: Sequence[Mapping[str, str]]) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from time import monotonic
 from typing import TypeVar
 
 from judged.errors import EndpointFailed
-from judged.labels.answer import Verdict, find_grade_mass, read_answer
+from judged.labels.answer import Verdict, find_grade_mass
 from judged.labels.cache import Grading, LabelCache
 from judged.labels.prompt import Labeller, Question, estimate_tokens
 from judged.net.budget import Budget
@@ -92,6 +93,27 @@ class Throttle:
         self._resume = max(self._resume, now + (wait or 0.0))
 
 
+def grade_reply(reply: Reply, question: Question, labeller: Labeller) -> Grading:
+    """Return what a reply states, with its tokens: as the endpoint counted them, else as estimated."""
+    prompt, text = labeller.prompt, reply.text or reply.refusal or ""
+    if reply.refusal or reply.finish == "content_filter":
+        verdict = Verdict(None, "refusal")
+    else:
+        verdict = prompt.form.read(reply.text, question.count, complete=reply.finish != "length")
+    return Grading(
+        verdict.grade,
+        verdict.reason,
+        text,
+        labeller.model,
+        prompt.identity,
+        settings=labeller.settings,
+        tokens_in=question.tokens if reply.tokens_in is None else reply.tokens_in,
+        tokens_out=estimate_tokens([{"content": text}]) if reply.tokens_out is None else reply.tokens_out,
+        finish=reply.finish,
+        mass=find_grade_mass(reply.logprobs, prompt.scale),
+    )
+
+
 class Job:
     """Asks questions until all are answered, the budget is spent, or the endpoint stops answering."""
 
@@ -134,6 +156,13 @@ class Job:
         except BaseExceptionGroup as group:  # the first error stops everything; the others follow from it
             raise group.exceptions[0] from None
 
+    async def probe(self, questions: Mapping[bytes, Question]) -> dict[bytes, Question]:
+        """Ask until one request is accepted, which shows what the endpoint supports; return the questions that are left."""
+        self._total, self._started = len(questions), monotonic()
+        queue = iter(questions.values())
+        await self._start(queue)
+        return {question.key: question for question in queue}
+
     async def _start(self, queue: Iterator[Question]) -> None:
         """Ask one question after the other until a request is accepted."""
         for question in queue:
@@ -172,7 +201,7 @@ class Job:
             if self._silent_in_a_row >= MAX_SILENT:
                 self.stopped = f"the endpoint no longer answers ({error.reason})"
         self._done += 1
-        self._failed += answer is None or answer.grade is None
+        self._failed += answer is None or not answer.complete
         self._report()
 
     async def _ask(self, question: Question) -> Grading:
@@ -183,40 +212,18 @@ class Job:
             self._cache.add(question.key, answer)
             self._budget.pay(answer.tokens_in, answer.tokens_out)
             self._silent_in_a_row = 0
-            if answer.grade is not None:
+            if answer.complete:
                 break
         return answer
 
     def _to_answer(self, question: Question, reply: Reply) -> Grading:
         """Read the grade of a reply and count its tokens."""
-        labeller = self._labeller
-        verdict = self._read_grade(reply)
         if reply.tokens_in is None:
             self.uncounted += 1
         else:
             self._budget.raise_margin(question.tokens, reply.tokens_in)
-        text = reply.text or reply.refusal or ""
-        return Grading(
-            verdict.grade,
-            verdict.reason,
-            text,
-            labeller.model,
-            labeller.prompt.identity,
-            settings=labeller.settings,
-            structure=self._client.dialect.structure,
-            tokens_in=question.tokens if reply.tokens_in is None else reply.tokens_in,
-            tokens_out=estimate_tokens([{"content": text}]) if reply.tokens_out is None else reply.tokens_out,
-            finish=reply.finish,
-            mass=find_grade_mass(reply.logprobs, labeller.prompt.scale),
-            seconds=round(reply.seconds, 4),
-        )
-
-    def _read_grade(self, reply: Reply) -> Verdict:
-        if reply.refusal or reply.finish == "content_filter":
-            return Verdict(None, "refusal")
-        prompt = self._labeller.prompt
-        complete = reply.finish != "length"
-        return read_answer(reply.text, scale=prompt.scale, field=prompt.fields[-1], complete=complete)
+        answer = grade_reply(reply, question, self._labeller)
+        return replace(answer, structure=self._client.dialect.structure, seconds=round(reply.seconds, 4))
 
     async def _send_with_retries(self, question: Question) -> Reply:
         """Send a question, and repeat it after failures as often as the policy allows."""
@@ -245,7 +252,9 @@ class Job:
         started = 0.0
         try:
             async with self._throttle.slot() as started:
-                reply = await self._client.complete(question.messages(self._labeller.prompt))
+                prompt = self._labeller.prompt
+                messages = prompt.messages(question.texts, question.each)
+                reply = await self._client.complete(messages, prompt.form.schema(question.count))
         except TransientError as error:
             if error.rate_limited:
                 self._throttle.slow_down(started, error.wait)

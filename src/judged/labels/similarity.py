@@ -24,7 +24,7 @@ from judged.io.read import read_labels
 from judged.labels.agreement.api import agreement
 from judged.labels.agreement.grades import Grades, GradesLike, describe_result, read_grades
 from judged.labels.agreement.result import Agreement
-from judged.labels.pool import Item
+from judged.labels.task import Item
 from judged.problem import Problem
 from judged.progress import Progress
 from judged.stats.paired import Values, check_values

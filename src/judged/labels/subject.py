@@ -9,6 +9,11 @@ SUBJECT = Subject(
         "labelling": "judged.labels.result:Labelling",
         "agreement": "judged.labels.agreement.result:Agreement",
     },
+    tasks={
+        "relevance": "judged.labels.task:RELEVANCE",
+        "umbrela": "judged.labels.task:UMBRELA",
+        "prefer": "judged.labels.task:PREFER",
+    },
     pages={"agreement": "judged.labels.page:PAGE"},
     commands={
         "label": Command(

@@ -58,6 +58,15 @@ class Response:
     content: bytearray
 
 
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that is sent as part of a form."""
+
+    name: str
+    content: bytes
+    fields: Mapping[str, str]
+
+
 class HttpClient:
     """Pool of connections to one server."""
 
@@ -142,7 +151,10 @@ class HttpClient:
 
     async def ask_once(self, method: str, url: str, body: object = None) -> Any:
         """Send one request, and return the JSON of its answer."""
-        response = await self.send(method, url, body)
+        return self.read_json(await self.send(method, url, body))
+
+    def read_json(self, response: Response) -> Any:
+        """Return the JSON of an answer; raise the error for a status other than 2xx."""
         if not 200 <= response.status < 300:
             raise self.classify(response)
         try:
@@ -152,18 +164,31 @@ class HttpClient:
             msg = f"something other than JSON: `{shown}`"
             raise BadAnswerError(msg) from None
 
-    async def send(self, method: str, url: str, body: object = None) -> Response:
-        """Send one request, and return its answer, of any status, within the bounds."""
+    async def send(
+        self,
+        method: str,
+        url: str,
+        body: object = None,
+        *,
+        bounds: Bounds | None = None,
+        resend: bool = True,
+    ) -> Response:
+        """Send one request, and return its answer, of any status, within the bounds.
+
+        Without `resend`, a request is sent once in any case, because a second one would have an effect of its own.
+        """
+        limits = bounds or self._bounds
         try:
-            async with asyncio.timeout(self._bounds.seconds):
-                response = await self._open(method, url, body)
+            async with asyncio.timeout(limits.seconds):
+                response = await self._open(method, url, body, resend=resend)
                 try:
-                    return Response(response.status_code, response.headers, await self._read(response))
+                    content = await self._read(response, limits.size)
+                    return Response(response.status_code, response.headers, content)
                 finally:
                     await response.aclose()
                     self._pool.cookies.clear()  # no answer may depend on those before it
         except TimeoutError:
-            msg = f"timeout after {self._bounds.seconds:g} s"
+            msg = f"timeout after {limits.seconds:g} s"
             raise TransientError(msg) from None
         except self._library.LocalProtocolError:  # its message quotes headers
             raise RejectedError("a header has characters that HTTP does not allow") from None
@@ -171,34 +196,43 @@ class HttpClient:
             msg = f"no connection ({self.show(str(error)) or type(error).__name__})"
             raise TransientError(msg) from None
 
-    async def _open(self, method: str, url: str, body: object) -> httpx2.Response:
+    async def _open(self, method: str, url: str, body: object, *, resend: bool) -> httpx2.Response:
         """Send a request, and return the response with its body unread.
 
         A server may close an idle connection at any time. A request that met one of those is sent on a new connection,
         without a wait, which would be part of the measured times.
         """
-        content = None if body is None else json.dumps(body).encode()
-        headers = {} if content is None else {"Content-Type": "application/json"}
-        request = self._pool.build_request(method, url, content=content, headers=headers)
+        request = self._build(method, url, body)
         was_open, self._is_open = self._is_open, False
         try:
             response: httpx2.Response = await self._pool.send(request, stream=True)
         except (self._library.NetworkError, self._library.RemoteProtocolError):
-            if not was_open:
+            if not (was_open and resend):
                 raise
-            response = await self._pool.send(request, stream=True)
+            response = await self._pool.send(self._build(method, url, body), stream=True)
         self._is_open = True
         return response
 
-    async def _read(self, response: httpx2.Response) -> bytearray:
+    def _build(self, method: str, url: str, body: object) -> httpx2.Request:
+        """Return a request with a file as a form, or with anything else as JSON."""
+        if isinstance(body, Upload):
+            file = {"file": (body.name, body.content, "application/jsonl")}
+            form: httpx2.Request = self._pool.build_request(method, url, data=dict(body.fields), files=file)
+            return form
+        content = None if body is None else json.dumps(body).encode()
+        headers = {} if content is None else {"Content-Type": "application/json"}
+        request: httpx2.Request = self._pool.build_request(method, url, content=content, headers=headers)
+        return request
+
+    async def _read(self, response: httpx2.Response, size: int) -> bytearray:
         """Return the body of a response; raise `BadAnswerError` once it is too large, before all of it is read."""
         if response.headers.get("content-encoding", "identity") != "identity":
             raise BadAnswerError("a compressed answer, which was not asked for")
         received = bytearray()
         async for chunk in response.aiter_raw():
             received += chunk
-            if len(received) > self._bounds.size:
-                msg = f"an answer of more than {self._bounds.size:,} bytes"
+            if len(received) > size:
+                msg = f"an answer of more than {size:,} bytes"
                 raise BadAnswerError(msg)
         return received
 

@@ -145,7 +145,7 @@ class Dialect:
     omitted: frozenset[str] = frozenset()
     """Settings that the endpoint does not accept."""
 
-    def parameters(self, model: ChatModel) -> dict[str, object]:
+    def parameters(self, model: ChatModel, schema: Mapping[str, object] | None = None) -> dict[str, object]:
         """Return the parameters of a request besides its messages."""
         settings: dict[str, object] = {"temperature": model.temperature, "seed": model.seed}
         if model.logprobs and "logprobs" not in self.omitted:
@@ -155,8 +155,8 @@ class Dialect:
         if self.structure == "json_object":
             sent["response_format"] = {"type": "json_object"}
         elif self.structure == "json_schema":
-            schema = {"name": "grade", "strict": True, "schema": model.schema}
-            sent["response_format"] = {"type": "json_schema", "json_schema": schema}
+            form = {"name": "grade", "strict": True, "schema": schema or model.schema}
+            sent["response_format"] = {"type": "json_schema", "json_schema": form}
         return sent
 
     def simplify(self, complaint: str, model: ChatModel) -> Iterator[Dialect]:
@@ -212,16 +212,23 @@ class ChatClient(ModelClient):
         """Return what readers of the answers should know about the connection and the parameters used."""
         return [*super().notes(), *self.dialect.notes(self.chat)]
 
-    async def complete(self, messages: Sequence[Message]) -> Reply:
-        """Send one request; until the first one is accepted, also try simpler dialects."""
+    async def complete(
+        self, messages: Sequence[Message], schema: Mapping[str, object] | None = None
+    ) -> Reply:
+        """Send one request; until the first one is accepted, also try simpler dialects.
+
+        `schema` is that of this answer, if it differs from that of the model's settings.
+        """
         try:
-            return await self._complete_in(self.dialect, messages)
+            return await self._complete_in(self.dialect, messages, schema)
         except RejectedError as rejected:
             if self.settled:
                 raise
-            return await self._complete_simpler(messages, rejected)
+            return await self._complete_simpler(messages, schema, rejected)
 
-    async def _complete_simpler(self, messages: Sequence[Message], rejected: RejectedError) -> Reply:
+    async def _complete_simpler(
+        self, messages: Sequence[Message], schema: Mapping[str, object] | None, rejected: RejectedError
+    ) -> Reply:
         """Return the reply in the first dialect that is accepted; if there is none, blame the messages."""
         tried = {self.dialect}
         candidates = list(self.dialect.simplify(rejected.reason, self.chat))
@@ -231,20 +238,22 @@ class ChatClient(ModelClient):
                 continue
             tried.add(dialect)
             try:
-                return await self._complete_in(dialect, messages)
+                return await self._complete_in(dialect, messages, schema)
             except RejectedError as error:
                 # depth first: parameters refused one after the other are dropped before structure is
                 candidates = [*dialect.simplify(error.reason, self.chat), *candidates]
         raise rejected
 
-    async def _complete_in(self, dialect: Dialect, messages: Sequence[Message]) -> Reply:
+    async def _complete_in(
+        self, dialect: Dialect, messages: Sequence[Message], schema: Mapping[str, object] | None
+    ) -> Reply:
         started = monotonic()
-        request = {"messages": list(messages), **dialect.parameters(self.chat)}
+        request = {"messages": list(messages), **dialect.parameters(self.chat, schema)}
         try:
             completion = await self.ask_once("POST", f"{self.endpoint.url}/chat/completions", request)
         except BadAnswerError as error:  # such as the page of a gateway
             raise TransientError(error.reason) from None
-        reply = _parse_reply(completion, self.key.redact)
+        reply = parse_reply(completion, self.key.redact)
         if reply is None:
             msg = f"an answer outside the protocol: `{self.show(str(completion), 80)}`"
             raise TransientError(msg)
@@ -263,7 +272,7 @@ class ChatClient(ModelClient):
         return error
 
 
-def _parse_reply(completion: Any, redact: Callable[[str], str]) -> Reply | None:
+def parse_reply(completion: Any, redact: Callable[[str], str]) -> Reply | None:
     """Extract the reply of a completion, all texts redacted; None if it has none."""
     try:
         choice = completion["choices"][0]

@@ -16,7 +16,8 @@ from judged.cli.options import INPUT_FILE, INPUTS, convention_option, queries_op
 from judged.cli.output import documents_option
 
 if TYPE_CHECKING:
-    from judged.labels.pool import Pool, SourceKind
+    from judged.labels.pool import SourceKind
+    from judged.labels.task import Pool
 
 LABEL_FORMATS = ": .jsonl, .csv, .tsv, else TREC judgments."
 """Formats of a file of labels, in the help of `-o`."""

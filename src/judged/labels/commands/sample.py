@@ -65,7 +65,7 @@ def sample(
         click.echo(f"{drawn_of}: fill in `gain`", err=True)
 
 
-def _name_documents(row: dict[str, str]) -> dict[str, str]:
+def _name_documents(row: dict[str, object]) -> dict[str, object]:
     """Return a row with the query and the document of a run as task and id."""
     return {
         **row,

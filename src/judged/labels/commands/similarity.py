@@ -17,8 +17,8 @@ from judged.labels.commands.pool_options import LABEL_FORMATS, PoolOptions, pool
 
 if TYPE_CHECKING:
     from judged.agents.commands.trace_options import TraceOptions
-    from judged.labels.pool import Pool
     from judged.labels.similarity import SimilarityLabels
+    from judged.labels.task import Pool
     from judged.tables.labels import Label
 
 EXAMPLES = """\b
@@ -77,7 +77,7 @@ def similar(
 
 def _make_rows(pool: Pool, result: SimilarityLabels) -> Iterable[Label | dict[str, object]]:
     """Return the labels to write: those of a run as judgments, which `judged score` reads."""
-    if pool.kind == "trace":
+    if pool.column == "gain":
         return result.labels
     return [
         {"query": label.task, "document": label.id, "grade": label.gain, "labeller": label.labeller}
