@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -328,9 +328,14 @@ def _list_queries(
         yield QueryLosses(system.name, query, len(keys), *(float(share.mean()) for share in shares))
 
 
+def _within_scale(interval: Interval) -> Interval:
+    """Return the interval of a share, which lies between 0 and 1."""
+    return replace(interval, low=max(interval.low, 0.0), high=min(interval.high, 1.0))
+
+
 def _summarise(system: str, queries: Sequence[QueryLosses], level: float) -> SystemLosses:
     columns: dict[str, Floats] = {name: np.array([getattr(row, name) for row in queries]) for name in SHARES}
-    intervals = [student_interval(values, level=level) for values in columns.values()]
+    intervals = [_within_scale(student_interval(values, level=level)) for values in columns.values()]
     retrieved = columns["retrieved_said"].sum() + columns["retrieved_unsaid"].sum()
     use = float(columns["retrieved_said"].sum() / retrieved) if retrieved else float("nan")
     nuggets = sum(row.nuggets for row in queries)

@@ -163,10 +163,15 @@ def _list_sources(source: ResponsesLike, name: str | None) -> Iterator[tuple[str
                 yield str(system), given
     elif isinstance(source, list | tuple) and source and all(_is_file(item) for item in source):
         yield from ((name, item) for item in source)
-    elif isinstance(source, str | os.PathLike) or not isinstance(source, Iterable) or hasattr(source, "columns"):
-        yield name, source
+    elif isinstance(source, list | tuple) and source and all(_is_named(item) for item in source):
+        yield from source
     else:
         yield name, source
+
+
+def _is_named(item: object) -> bool:
+    """Return whether an item is a pair of a name, or None, and a file."""
+    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str | None) and _is_file(item[1])
 
 
 def _to_row(query: object, answer: Json) -> dict[str, Json]:

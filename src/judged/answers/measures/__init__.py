@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.measures.families import Alias, Scope, registry_for
+from judged.measures.groups import Alias, Scope, registry_for
 from judged.measures.measure import Measure
 
 ANSWER_MEASURES = registry_for("answer")
