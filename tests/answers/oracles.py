@@ -90,7 +90,9 @@ def alce_scores(
     return supported / len(sentences), right / total if total else 0.0
 
 
-def open_rag_scores(sentences: Sequence[Sequence[str]], states: Mapping[tuple[int, str], float]) -> tuple[float, float]:
+def open_rag_scores(
+    sentences: Sequence[Sequence[str]], states: Mapping[tuple[int, str], float]
+) -> tuple[float, float]:
     """Return the weighted recall and precision of open-rag-eval 0.3.0 (`metrics/citation_metric.py`)."""
     by_passage: dict[str, list[float]] = {}
     by_sentence: list[list[float]] = []

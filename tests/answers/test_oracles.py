@@ -16,12 +16,19 @@ COUNTS = [300, pytest.param(10_000, marks=pytest.mark.slow)]
 Rows = list[dict[str, Any]]
 
 
-def score(answers: Any, labels: Rows, measures: dict[str, str], **conventions: object) -> dict[str, dict[str, float]]:
+def score(
+    answers: Any, labels: Rows, measures: dict[str, str], **conventions: object
+) -> dict[str, dict[str, float]]:
     """Return the values of every query by the names of another tool."""
     protocol = AnswerProtocol().replace(**conventions)
-    report = judged.evaluate_answers({"bot": answers}, labels=labels, measures=list(measures.values()), protocol=protocol)
+    report = judged.evaluate_answers(
+        {"bot": answers}, labels=labels, measures=list(measures.values()), protocol=protocol
+    )
     scores = report["bot"].scores
-    found = {name: dict(zip(scores.queries.to_pylist(), scores[measure].tolist(), strict=True)) for name, measure in measures.items()}
+    found = {
+        name: dict(zip(scores.queries.to_pylist(), scores[measure].tolist(), strict=True))
+        for name, measure in measures.items()
+    }
     return {query: {name: found[name][query] for name in measures} for query in scores.queries.to_pylist()}
 
 
@@ -30,7 +37,8 @@ def assert_equal(found: dict[str, dict[str, float]], expected: dict[str, dict[st
     assert found.keys() == expected.keys()
     names = list(next(iter(expected.values())))
     ours, theirs = (
-        np.array([[table[query][name] for name in names] for query in expected]) for table in (found, expected)
+        np.array([[table[query][name] for name in names] for query in expected])
+        for table in (found, expected)
     )
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 
@@ -38,7 +46,7 @@ def assert_equal(found: dict[str, dict[str, float]], expected: dict[str, dict[st
 @pytest.mark.parametrize("count", COUNTS)
 def test_nuggetizer(count: int) -> None:
     """All four scores, queries without vital nuggets among them."""
-    draw = random.Random(29)
+    draw = random.Random(29)  # noqa: S311 - labels, not secrets
     rows: Rows = []
     expected = {}
     for number in range(count):
@@ -57,17 +65,24 @@ def test_nuggetizer(count: int) -> None:
 
 
 MEASURES = {
-    **{"precision": "ClaimPrecision", "recall": "ClaimRecall", "f1": "ClaimF", "claim_recall": "ContextRecall"},
-    **{"context_precision": "ContextPrecision", "context_utilization": "ContextUse", "faithfulness": "Faithfulness"},
-    **{"hallucination": "Hallucination", "self_knowledge": "SelfKnowledge"},
-    **{"noise_relevant": "NoiseSensitivity", "noise_irrelevant": 'NoiseSensitivity(passages="irrelevant")'},
+    "precision": "ClaimPrecision",
+    "recall": "ClaimRecall",
+    "f1": "ClaimF",
+    "claim_recall": "ContextRecall",
+    "context_precision": "ContextPrecision",
+    "context_utilization": "ContextUse",
+    "faithfulness": "Faithfulness",
+    "hallucination": "Hallucination",
+    "self_knowledge": "SelfKnowledge",
+    "noise_relevant": "NoiseSensitivity",
+    "noise_irrelevant": 'NoiseSensitivity(passages="irrelevant")',
 }
 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_ragchecker(count: int) -> None:
     """All eleven metrics, answers without claims, truths without claims and empty retrieval among them."""
-    draw = random.Random(30)
+    draw = random.Random(30)  # noqa: S311 - labels, not secrets
     records: Rows = []
     expected = {}
     for number in range(count):
@@ -105,13 +120,15 @@ def name(flags: list[bool]) -> list[str]:
 @pytest.mark.parametrize("count", COUNTS)
 def test_alce_and_open_rag_eval(count: int) -> None:
     """Recall and precision by entailment of sets, and by weighted means, with passages cited twice among them."""
-    draw = random.Random(31)
+    draw = random.Random(31)  # noqa: S311 - labels, not secrets
     parts: Rows = []
     labels: Rows = []
     alce, weighted = {}, {}
     for number in range(count):
         query = f"q{number}"
-        sentences = [[f"p{draw.randint(1, 4)}" for _ in range(draw.randint(0, 3))] for _ in range(draw.randint(1, 4))]
+        sentences = [
+            [f"p{draw.randint(1, 4)}" for _ in range(draw.randint(0, 3))] for _ in range(draw.randint(1, 4))
+        ]
         states: dict[tuple[int, tuple[str, ...]], str] = {}
         for place, cited in enumerate(sentences, 1):
             parts.append({"query": query, "part": place, "text": "A sentence.", "citations": cited})
@@ -124,11 +141,17 @@ def test_alce_and_open_rag_eval(count: int) -> None:
                 states[place, members] = label
                 labels.append({"query": query, "part": place, "document": list(members), "label": label})
 
-        def entails(sentence: int, passages: tuple[str, ...]) -> bool:
+        def entails(
+            sentence: int, passages: tuple[str, ...], states: dict[tuple[int, tuple[str, ...]], str] = states
+        ) -> bool:
             return states[sentence + 1, tuple(sorted(set(passages)))] == "full"
 
         worth = {"full": 1.0, "partial": 0.5, "none": 0.0}
-        singles = {(place - 1, members[0]): worth[label] for (place, members), label in states.items() if len(members) == 1}
+        singles = {
+            (place - 1, members[0]): worth[label]
+            for (place, members), label in states.items()
+            if len(members) == 1
+        }
         alce[query] = dict(zip(("recall", "precision"), alce_scores(sentences, entails), strict=True))
         weighted[query] = dict(zip(("recall", "precision"), open_rag_scores(sentences, singles), strict=True))
     joint = {"recall": 'CitationRecall(per="joint")', "precision": 'CitationPrecision(over="necessary")'}

@@ -100,7 +100,14 @@ def test_precision_without_citations_is_0() -> None:
     """It is 0 in all conventions, not undefined, with the share of citing sentences beside it."""
     for over in ("all", "first", "passage", "necessary"):
         name = f'CitationPrecision(over="{over}")'
-        assert mean(name, {"bot": {"q1": "No marks.", "q2": "No."}}, labels=SUPPORT[:0] or [{**SUPPORT[0], "query": "q9"}]) == 0
+        assert (
+            mean(
+                name,
+                {"bot": {"q1": "No marks.", "q2": "No."}},
+                labels=SUPPORT[:0] or [{**SUPPORT[0], "query": "q9"}],
+            )
+            == 0
+        )
     assert mean("Cited", {"bot": PARTS}) == pytest.approx(2 / 3)
 
 
@@ -108,7 +115,10 @@ def entail(side: str, entailed: dict[str, set[str]], claims: list[str]) -> Rows:
     """Return the label of every claim of a side and every source."""
     return [
         {
-            **{"query": "q1", "side": side, "claim": claim, "source": source},
+            "query": "q1",
+            "side": side,
+            "claim": claim,
+            "source": source,
             "label": "entailed" if claim in known else "neutral",
         }
         for source, known in entailed.items()
@@ -163,7 +173,9 @@ def test_length_penalty(supported: int, claims: int, expected: float) -> None:
     names = [str(number) for number in range(claims)]
     labels = entail("response", {"p1": set(names[:supported])}, names)
 
-    assert mean("Faithfulness(length_penalty=10)", {"bot": {"q1": "A."}}, labels=labels) == pytest.approx(expected)
+    assert mean("Faithfulness(length_penalty=10)", {"bot": {"q1": "A."}}, labels=labels) == pytest.approx(
+        expected
+    )
     assert round(0.75 * math.exp(1 - 10 / 4), 4) == 0.1673
 
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 Open = Callable[..., "Page"]
-HOSTILE = "<img src=x onerror=alert(1)>\"'`${7*7}</script><b>bold</b>\u202e\u0000\x1b[31m".replace("\u0000", "")
+HOSTILE = "<img src=x onerror=alert(1)>\"'`${7*7}</script><b>bold</b>\u202e\u0000\x1b[31m".replace(
+    "\u0000", ""
+)
 QUERIES = [f"q{number}" for number in range(12)]
 
 
@@ -30,7 +32,10 @@ def report() -> AnswerReport:
     ]
     labels = [
         {
-            **{"query": part["query"], "system": part["system"], "part": part["part"], "document": document},
+            "query": part["query"],
+            "system": part["system"],
+            "part": part["part"],
+            "document": document,
             "label": ["full", "partial", "none"][(place + number) % 3],
         }
         for number, part in enumerate(parts)
@@ -39,7 +44,9 @@ def report() -> AnswerReport:
     ]
     nuggets = [
         {
-            **{"query": query, "system": system, "nugget": f"{HOSTILE} {nugget}"},
+            "query": query,
+            "system": system,
+            "nugget": f"{HOSTILE} {nugget}",
             "importance": "vital" if nugget < 2 else "okay",
             "label": ["support", "partial_support", "not_support"][(nugget + row + (system == "bm25")) % 3],
         }
@@ -63,7 +70,11 @@ def report() -> AnswerReport:
 
 @pytest.mark.parametrize(("dark", "width"), [(False, 1280), (True, 390)])
 def test_the_page_is_accessible_and_fits(
-    report: AnswerReport, open_report: Open, check_accessibility: Callable[[Page], None], dark: bool, width: int
+    report: AnswerReport,
+    open_report: Open,
+    check_accessibility: Callable[[Page], None],
+    dark: bool,
+    width: int,
 ) -> None:
     """Axe finds nothing, on light and dark, on a wide and on a narrow screen; nothing is wider than the screen."""
     page = open_report(report, at="#/answers", dark=dark, width=width)

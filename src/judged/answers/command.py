@@ -62,7 +62,9 @@ class AnswerOptions:
         type=InputPath(),
     )
     references: str | None = option(
-        "--references FILE", "Short true answers: `query` and `answer`, several rows a query.", type=InputPath()
+        "--references FILE",
+        "Short true answers: `query` and `answer`, several rows a query.",
+        type=InputPath(),
     )
     runs: tuple[str, ...] = option(
         "--run RUN",
@@ -88,7 +90,8 @@ class AnswerOptions:
         "`judged measures` lists them by family.  [default: those for which there are labels]"
     )
     profile: str | None = option(
-        "--profile NAME", "Compute as another tool does: nuggetizer, ragchecker, alce, open-rag-eval or ragas."
+        "--profile NAME",
+        "Compute as another tool does: nuggetizer, ragchecker, alce, open-rag-eval or ragas.",
     )
     against: str | None = option(
         "--against PROFILE",
@@ -148,7 +151,11 @@ def command(
     check_standard_input([path for _, path in files])
     result = _make(files, options, settings)
     emit(result, output, display=display)
-    code = exit_code(result.gates, INCONCLUSIVE if options.inconclusive is None else options.inconclusive) if result.gates else 0
+    code = (
+        exit_code(result.gates, INCONCLUSIVE if options.inconclusive is None else options.inconclusive)
+        if result.gates
+        else 0
+    )
     if code:
         raise click.exceptions.Exit(code)
 

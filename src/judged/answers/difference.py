@@ -25,7 +25,6 @@ from judged.explanation.scoring_rule import RuleDifference, blend, diff
 from judged.measures.measure import Measure
 from judged.result import InputFile, ProtocolRecord, Provenance
 
-
 _ALWAYS = ("missing", "unlabelled", "conflict", "sentences")
 """Conventions that every measure reads."""
 
@@ -45,7 +44,12 @@ class AnswerRule:
         """The protocol for the provenance of a result."""
         protocol = self.protocol
         return ProtocolRecord(
-            str(protocol), protocol.fingerprint, protocol.to_dict(), self.name, (str(self.measure),), protocol.short
+            str(protocol),
+            protocol.fingerprint,
+            protocol.to_dict(),
+            self.name,
+            (str(self.measure),),
+            protocol.short,
         )
 
 

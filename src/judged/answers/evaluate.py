@@ -44,8 +44,8 @@ from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.result import InputFile, observe_files
 from judged.scoring.evaluation import Evaluation
-from judged.scoring.evaluator import Plan, Truth as PlanTruth, evaluate_table
 from judged.scoring.evaluations import Evaluations
+from judged.scoring.evaluator import Plan, Truth as PlanTruth, evaluate_table
 from judged.scoring.family import Measures
 from judged.tables.responses import Part, Responses
 
@@ -79,7 +79,12 @@ def evaluate_answers(
     >>> evaluate_answers({"bot": {"q1": "Cats purr."}}, labels=labels)["bot"].mean()
     {'NuggetRecall': 0.5, 'Answered': 1.0, 'Words': 2.0}
     """
-    check_kind("protocol", protocol, (AnswerProtocol, str, type(None)), "an `AnswerProtocol`, the name of a profile, or None")
+    check_kind(
+        "protocol",
+        protocol,
+        (AnswerProtocol, str, type(None)),
+        "an `AnswerProtocol`, the name of a profile, or None",
+    )
     inputs = observe_files(
         [
             *(("responses", source) for source in _list_files(responses)),
@@ -94,7 +99,10 @@ def evaluate_answers(
 
 
 def evaluate_inputs(
-    answers: LabelledInputs, chosen: Sequence[Measure], protocol: AnswerProtocol, inputs: tuple[InputFile, ...] = ()
+    answers: LabelledInputs,
+    chosen: Sequence[Measure],
+    protocol: AnswerProtocol,
+    inputs: tuple[InputFile, ...] = (),
 ) -> AnswerReport:
     """Score answers that were read."""
     plan = Plan.of_family(ANSWER, chosen, protocol)
@@ -137,7 +145,13 @@ class LabelledInputs:
 
     @classmethod
     def read(
-        cls, responses: ResponsesLike, *, nuggets: Any, labels: LabelsLike, references: Any, name: str | None = None
+        cls,
+        responses: ResponsesLike,
+        *,
+        nuggets: Any,
+        labels: LabelsLike,
+        references: Any,
+        name: str | None = None,
     ) -> LabelledInputs:
         """Read every input, and match labels with answers; raise an error for labels of something that is not there."""
         answers = read_responses(responses, name=name)
@@ -181,7 +195,11 @@ def _list_labels(labels: LabelsLike) -> list[Any]:
     if labels is None:
         return []
     if isinstance(labels, list | tuple) and not isinstance(labels, Rows):
-        return [labels] if all(isinstance(item, Mapping) and "query" in item for item in labels) else list(labels)
+        return (
+            [labels]
+            if all(isinstance(item, Mapping) and "query" in item for item in labels)
+            else list(labels)
+        )
     return [labels]
 
 
@@ -197,7 +215,10 @@ def _list_given(truth: Truth) -> set[str]:
 
 
 def _make_truth(
-    answers: Responses, nuggets: Rows[Nugget] | None, labels: Sequence[Labels], references: Rows[Reference] | None
+    answers: Responses,
+    nuggets: Rows[Nugget] | None,
+    labels: Sequence[Labels],
+    references: Rows[Reference] | None,
 ) -> Truth:
     """Return every query, its nuggets, and its true answers."""
     listed: dict[str, dict[str, Nugget]] = {}
@@ -230,7 +251,9 @@ def _refuse_two_importances(listed: Mapping[str, Mapping[str, Nugget]], labels: 
     for source, number, row in merge(Assignment, labels):
         known = listed[row.query][row.nugget].importance
         if row.importance and row.importance != known:
-            message = f"nugget `{row.nugget}` of query `{row.query}` is {row.importance} here and {known} elsewhere"
+            message = (
+                f"nugget `{row.nugget}` of query `{row.query}` is {row.importance} here and {known} elsewhere"
+            )
             source.problems.add("two-importances", number, message)
     for source in labels:
         source.problems.raise_if_any(hint="give the list of nuggets: `nuggets=` (`--nuggets FILE`)")
@@ -268,7 +291,9 @@ class _Matching:
         """Return the answer that a label belongs to; None if there is none."""
         system = row.system or self._only
         if system is None:
-            message = f"names no system, expected one of {', '.join(f'`{name}`' for name in self._answers.systems)}"
+            message = (
+                f"names no system, expected one of {', '.join(f'`{name}`' for name in self._answers.systems)}"
+            )
             source.problems.add("no-system", number, message)
             return None
         if system not in self._by_system:
@@ -290,7 +315,9 @@ class _Matching:
             self.given.add(NUGGETS)
             nugget = row.nugget if names is None else names.find(row.query, row.nugget)
             if nugget is None:
-                message = f"nugget `{_shorten(row.nugget)}` of query `{row.query}` is not in the list of nuggets"
+                message = (
+                    f"nugget `{_shorten(row.nugget)}` of query `{row.query}` is not in the list of nuggets"
+                )
                 source.problems.add("unknown-nugget", number, message)
                 continue
             found = self._find(source, number, row)
@@ -367,5 +394,3 @@ class _NuggetNames:
 
 def _shorten(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
-
-

@@ -42,7 +42,12 @@ from judged.wording import counted
 ABSTENTIONS = (
     *("don't know", "do not know", "cannot answer", "can't answer", "can not answer", "unable to answer"),
     *("cannot be answered", "can't be answered", "not enough information", "insufficient information"),
-    *("no relevant information", "does not contain the answer", "do not contain the answer", "cannot determine"),
+    *(
+        "no relevant information",
+        "does not contain the answer",
+        "do not contain the answer",
+        "cannot determine",
+    ),
 )
 """Phrases of which a short answer that has one abstains."""
 MOST_WORDS = 30
@@ -111,10 +116,15 @@ class AnswerCounts:
     def notes_on(self, protocol: AnswerProtocol, measures: Sequence[Measure]) -> tuple[Note, ...]:
         """Return the notes that concern some measures."""
         needs = frozenset(need for measure in measures for need in list_needs(measure))
-        words = {*needs, *("vital" for measure in measures if measure.parameters.get("importance") == "vital")}
+        words = {
+            *needs,
+            *("vital" for measure in measures if measure.parameters.get("importance") == "vital"),
+        }
         return tuple(self._list(protocol, needs, frozenset(words)))
 
-    def _list(self, protocol: AnswerProtocol, kinds: frozenset[str], lacking: frozenset[str]) -> Iterator[Note]:
+    def _list(
+        self, protocol: AnswerProtocol, kinds: frozenset[str], lacking: frozenset[str]
+    ) -> Iterator[Note]:
         for kind, count in self.unlabelled.items():
             if kind in kinds and count:
                 share = f"{100 * count / self.pairs[kind]:.1f} %"
@@ -131,12 +141,24 @@ class AnswerCounts:
         if self.conflicts:
             outcome = protocol.outcome("conflict")
             message = f"{counted(self.conflicts, 'pair')} labelled differently: {outcome}"
-            yield Note("label-conflicts", "warning", message, f"pairs labelled differently ({outcome})", f"{self.conflicts:,}")
+            yield Note(
+                "label-conflicts",
+                "warning",
+                message,
+                f"pairs labelled differently ({outcome})",
+                f"{self.conflicts:,}",
+            )
         if self.unused and kinds:
             severity = "warning" if 2 * self.unused > self.labels else "info"
             verb = "matches" if self.unused == 1 else "match"
             message = f"{self.unused:,} of {counted(self.labels, 'label')} {verb} no answer or citation"
-            yield Note("unused-labels", severity, message, "labels that match no answer or citation", f"{self.unused:,}")  # type: ignore[arg-type]
+            yield Note(
+                "unused-labels",
+                severity,
+                message,
+                "labels that match no answer or citation",
+                f"{self.unused:,}",
+            )  # type: ignore[arg-type]
         yield from self.input_notes
 
     def _note_without(self, protocol: AnswerProtocol, kind: str, count: int) -> Note:
@@ -146,9 +168,17 @@ class AnswerCounts:
             REFERENCES: ("without reference answers", "left out of the means of texts"),
             "said-none": ("whose answer makes no claim", protocol.outcome("no_statements")),
         }
-        what, outcome = words.get(kind, ("whose answer has no labelled claims", "left out of the means of claims"))
+        what, outcome = words.get(
+            kind, ("whose answer has no labelled claims", "left out of the means of claims")
+        )
         subject = counted(count, "query")
-        return Note(f"without-{kind}", "warning", f"{subject} {what}: {outcome}", f"queries {what} ({outcome})", f"{count:,}")
+        return Note(
+            f"without-{kind}",
+            "warning",
+            f"{subject} {what}: {outcome}",
+            f"queries {what} ({outcome})",
+            f"{count:,}",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +275,9 @@ def align_answers(
         system.notes,
     )
     names = (query if attempt is None else f"{query} (attempt {attempt})" for query, attempt in units)
-    return AnswerAlignment(view, to_strings(names), protocol, counts, answered, system.name, keys=tuple(units))
+    return AnswerAlignment(
+        view, to_strings(names), protocol, counts, answered, system.name, keys=tuple(units)
+    )
 
 
 def abstains(text: str) -> bool:
@@ -289,16 +321,23 @@ def _refuse_labels(
     if protocol.conflict == "error":
         hints.append('`conflict="first"` takes the first of several labels')
         problems += [
-            Problem.error("label-conflict", pair, f"is labelled {' and '.join(f'`{word}`' for word in words)}")
+            Problem.error(
+                "label-conflict", pair, f"is labelled {' and '.join(f'`{word}`' for word in words)}"
+            )
             for pair, words in labels.conflicts.items()
         ]
     if problems:
-        raise BadInput(f"the labels of {system}", problems, hint="; ".join(hints))
+        subject = f"the labels of {system}"
+        raise BadInput(subject, problems, hint="; ".join(hints))
 
 
 def _count_without(truth: Truth, view: AnswerView) -> dict[str, int]:
     """Count the queries that lack what some measures need, of those that were answered."""
-    vital = np.add.reduceat(np.append(view.nuggets.vital, False), view.nuggets.offset[:-1]) if len(view) else np.zeros(0)
+    vital = (
+        np.add.reduceat(np.append(view.nuggets.vital, False), view.nuggets.offset[:-1])
+        if len(view)
+        else np.zeros(0)
+    )
     vital = np.where(np.diff(view.nuggets.offset) > 0, vital, 0)
     said = np.diff(view.claims.said_offset)
     listed = view.claims.listed & view.answered
@@ -350,7 +389,10 @@ def _align_citations(system: LabelledAnswers, units: Sequence[Unit], labels: _La
                 passage.append(numbers.setdefault(document, len(numbers)))
                 state.append(find.single(document))
             joint.append(find.together(part.citations))
-            rest += [find.together(part.citations[:at] + part.citations[at + 1 :]) for at in range(len(part.citations))]
+            rest += [
+                find.together(part.citations[:at] + part.citations[at + 1 :])
+                for at in range(len(part.citations))
+            ]
         offset.append(len(state))
         sentence_offset.append(len(joint))
     return CitationArrays(
@@ -367,9 +409,7 @@ def _align_citations(system: LabelledAnswers, units: Sequence[Unit], labels: _La
 class _Sets:
     """Support of one sentence by documents and by sets of them."""
 
-    def __init__(
-        self, part: Part, known: Mapping[Cited, Sequence[str]], labels: _Labels, place: str
-    ) -> None:
+    def __init__(self, part: Part, known: Mapping[Cited, Sequence[str]], labels: _Labels, place: str) -> None:
         self._part, self._known, self._labels, self._place = part.part, known, labels, place
 
     def single(self, document: str) -> float:
@@ -405,12 +445,15 @@ def _align_claims(system: LabelledAnswers, units: Sequence[Unit], labels: _Label
     for unit in units:
         rows = system.claims.get(unit, ()) if unit in system.answers else ()
         table = _ClaimTable(rows, labels, unit[0], kinds)
-        useful = [any(column) for column in zip(*table.truth_found, strict=True)] or [False] * len(table.documents)
+        useful = [any(column) for column in zip(*table.truth_found, strict=True)] or [False] * len(
+            table.documents
+        )
         columns["useful"] += useful
         columns["true"] += table.said_true
         columns["grounded"] += [any(row) for row in table.said_found]
         columns["relevant"] += [
-            any(entailed and good for entailed, good in zip(row, useful, strict=True)) for row in table.said_found
+            any(entailed and good for entailed, good in zip(row, useful, strict=True))
+            for row in table.said_found
         ]
         columns["said"] += table.truth_said
         columns["found"] += [any(row) for row in table.truth_found]
@@ -472,7 +515,9 @@ class _ClaimTable:
         self.said_found = [
             [entails(SAID_FOUND, "response", claim, name) for name in documents] for claim in said
         ]
-        self.truth_found = [[entails(TRUTH_FOUND, "truth", claim, name) for name in documents] for claim in true]
+        self.truth_found = [
+            [entails(TRUTH_FOUND, "truth", claim, name) for name in documents] for claim in true
+        ]
 
 
 def _ints(values: Sequence[int]) -> Ints:
@@ -496,4 +541,3 @@ ANSWER = Family(
     input_roles=("nuggets", "responses"),
 )
 """Generated answers, scored by labels of their nuggets, citations and claims."""
-

@@ -92,7 +92,10 @@ class LossReport(Result):
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return the shares of every system with their intervals, and those of every query."""
-        return {"losses": tabulate(list(self.rows())), "queries_lost": tabulate(list(map(_to_row, self.queries)))}
+        return {
+            "losses": tabulate(list(self.rows())),
+            "queries_lost": tabulate(list(map(_to_row, self.queries))),
+        }
 
     def rows(self) -> Iterator[dict[str, Value]]:
         """Yield a row for each system and share."""
@@ -100,9 +103,15 @@ class LossReport(Result):
             for name in SHARES:
                 interval: Interval = getattr(row, name)
                 yield {
-                    **{"system": row.system, "share": name, "mean": interval.mean},
-                    **{"low": interval.low, "high": interval.high, "level": interval.level},
-                    **{"queries": row.queries, "nuggets": row.nuggets, "use": row.use},
+                    "system": row.system,
+                    "share": name,
+                    "mean": interval.mean,
+                    "low": interval.low,
+                    "high": interval.high,
+                    "level": interval.level,
+                    "queries": row.queries,
+                    "nuggets": row.nuggets,
+                    "use": row.use,
                 }
 
     def blocks(self, display: Display) -> Iterator[Block]:
@@ -114,9 +123,12 @@ class LossReport(Result):
                 f"{retrieval:.{display.digits}f}, better generation {generation:.{display.digits}f}"
             )
         rows = tuple(
-            (row.system, *(_to_estimate(getattr(row, name)) for name in SHARES), row.use) for row in self.systems
+            (row.system, *(_to_estimate(getattr(row, name)) for name in SHARES), row.use)
+            for row in self.systems
         )
-        yield Table(("system", *SHARES.values(), "said of retrieved"), rows, title="Nuggets, by retrieval and answer")
+        yield Table(
+            ("system", *SHARES.values(), "said of retrieved"), rows, title="Nuggets, by retrieval and answer"
+        )
         if display.per_query:
             for row in self.systems:
                 own = [one for one in self.queries if one.system == row.system]
@@ -170,7 +182,12 @@ def attribute_losses(
     given = run if _is_by_system(run) else {None: run}
     runs = [(None if key is None else str(key), source) for key, source in given.items()]
     inputs = observe_files(
-        [("responses", responses), ("nuggets", nuggets), *(("run", source) for _, source in runs), ("judgments", judgments)]
+        [
+            ("responses", responses),
+            ("nuggets", nuggets),
+            *(("run", source) for _, source in runs),
+            ("judgments", judgments),
+        ]
     )
     answers = LabelledInputs.read(responses, nuggets=nuggets, labels=labels, references=None, name=name)
     judged = read_judgments(judgments, intents=True)
@@ -178,14 +195,22 @@ def attribute_losses(
     found = attribute(
         answers, tables, judged, importance=importance, strict=strict, depth=depth, rel=rel, level=level
     )
-    return LossReport(found.systems, found.queries, found.notes, Provenance(inputs=inputs, settings=found.provenance.settings))
+    return LossReport(
+        found.systems,
+        found.queries,
+        found.notes,
+        Provenance(inputs=inputs, settings=found.provenance.settings),
+    )
 
 
 def _is_by_system(run: object) -> bool:
     """Return whether a dict has runs by system: each is a file, a run or a dict of its own queries."""
     return isinstance(run, Mapping) and all(
         isinstance(value, str | Run)
-        or (isinstance(value, Mapping) and all(isinstance(item, list | tuple | Mapping) for item in value.values()))
+        or (
+            isinstance(value, Mapping)
+            and all(isinstance(item, list | tuple | Mapping) for item in value.values())
+        )
         for value in run.values()
     )
 
@@ -231,13 +256,19 @@ def _check(
 ) -> None:
     problems = []
     if judgments.intents is None:
-        message = "says nothing of nuggets, expected an intent in each row that is the id or the text of a nugget"
+        message = (
+            "says nothing of nuggets, expected an intent in each row that is the id or the text of a nugget"
+        )
         problems.append(Problem.error("no-intents", judgments.name, message))
     if not any(answers.truth.nuggets.values()):
         problems.append(Problem.error("no-nuggets", "labels", "hold no nuggets, expected labels of nuggets"))
     if None not in runs:
         problems += [
-            Problem.error("no-run", f"system `{system.name}`", f"has no run, there are {', '.join(f'`{name}`' for name in runs)}")
+            Problem.error(
+                "no-run",
+                f"system `{system.name}`",
+                f"has no run, there are {', '.join(f'`{name}`' for name in runs)}",
+            )
             for system in answers.systems
             if system.name not in runs
         ]
@@ -261,7 +292,9 @@ def _find_holders(judgments: Judgments, names: Mapping[str, Mapping[str, str]], 
     queries = judgments.table["query"].to_pylist()
     holders: Holders = {}
     unknown: dict[tuple[str, str], None] = {}
-    for row, intent, grade in zip(*(intents[name].to_pylist() for name in ("row", "intent", "grade")), strict=True):
+    for row, intent, grade in zip(
+        *(intents[name].to_pylist() for name in ("row", "intent", "grade")), strict=True
+    ):
         query = queries[row]
         if query not in names:
             continue
@@ -275,7 +308,9 @@ def _find_holders(judgments: Judgments, names: Mapping[str, Mapping[str, str]], 
             Problem.error("unknown-nugget", f"query `{query}`", f"`{intent}` is not in the list of nuggets")
             for query, intent in unknown
         ]
-        raise BadInput(judgments.name, problems, hint="the intent of a judgment is the id or the text of a nugget")
+        raise BadInput(
+            judgments.name, problems, hint="the intent of a judgment is the id or the text of a nugget"
+        )
     return holders
 
 
@@ -293,7 +328,9 @@ def _note_holders(answers: LabelledInputs, holders: Holders, importance: Importa
         yield Note("nuggets-nowhere", "warning", message)
 
 
-def _find_retrieved(judgments: Judgments, run: Run, holders: Holders, depth: int | None) -> set[tuple[str, str]]:
+def _find_retrieved(
+    judgments: Judgments, run: Run, holders: Holders, depth: int | None
+) -> set[tuple[str, str]]:
     """Return the queries and nuggets that the retrieved documents have."""
     ranks = locate_judged(judgments, run, Protocol(), threads=1).ranks
     within = ranks.rank > 0 if depth is None else (ranks.rank > 0) & (ranks.rank <= depth)
@@ -321,8 +358,12 @@ def _list_queries(
             continue
         retrieved = np.array([(query, key) in found for key in keys])
         own = units.get(query, [])
-        labels = [[next(iter(system.nuggets.get(unit, {}).get(key, ())), None) for key in keys] for unit in own]
-        said = np.mean([[_WORTH.get(str(label), 0.0) for label in row] for row in labels or [[None] * len(keys)]], axis=0)
+        labels = [
+            [next(iter(system.nuggets.get(unit, {}).get(key, ())), None) for key in keys] for unit in own
+        ]
+        said = np.mean(
+            [[_WORTH.get(str(label), 0.0) for label in row] for row in labels or [[None] * len(keys)]], axis=0
+        )
         said = np.where(said == 1.0, 1.0, 0.0) if strict else said
         shares = (retrieved * said, retrieved * (1 - said), ~retrieved * said, ~retrieved * (1 - said))
         yield QueryLosses(system.name, query, len(keys), *(float(share.mean()) for share in shares))
@@ -340,5 +381,3 @@ def _summarise(system: str, queries: Sequence[QueryLosses], level: float) -> Sys
     use = float(columns["retrieved_said"].sum() / retrieved) if retrieved else float("nan")
     nuggets = sum(row.nuggets for row in queries)
     return SystemLosses(system, len(queries), nuggets, *intervals, use=use)
-
-

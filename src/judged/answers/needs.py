@@ -87,7 +87,9 @@ def check_needs(measures: Iterable[Measure], given: frozenset[str]) -> None:
         missing = [WORDS[need] for need in list_needs(measure) if need not in {*given, SETS}]
         if missing:
             msg = f"{measure} needs {missing[0]}, and there are none"
-            raise BadMeasure(msg, hint="give them with `labels=` (`--labels FILE`)" if "labels" in missing[0] else None)
+            raise BadMeasure(
+                msg, hint="give them with `labels=` (`--labels FILE`)" if "labels" in missing[0] else None
+            )
 
 
 def choose_defaults(given: frozenset[str], parse: Sequence[Measure]) -> list[Measure]:

@@ -12,8 +12,8 @@ from judged.report.packing import Json, to_plain
 from judged.report.pages import Page, PageData
 
 if TYPE_CHECKING:
-    from judged.measures.measure import Measure
     from judged.answers.result import Answer, AnswerReport, Details
+    from judged.measures.measure import Measure
     from judged.report.entry import Entry
 
 LONGEST = 4000
@@ -27,8 +27,14 @@ def make_data(entry: Entry) -> PageData:
     measures = [measure for measure in systems.measures if not measure.text]
     level = 0.95 if report.comparison is None else report.comparison.settings.level
     intervals = add_intervals(systems, level=level).intervals
-    main = next((measure.label for measure in measures if measure.higher_is_better is not None), measures[0].label)
-    queries = list(dict.fromkeys([*(answer.query for answer in details.answers), *(row.query for row in details.nuggets)]))
+    main = next(
+        (measure.label for measure in measures if measure.higher_is_better is not None), measures[0].label
+    )
+    queries = list(
+        dict.fromkeys(
+            [*(answer.query for answer in details.answers), *(row.query for row in details.nuggets)]
+        )
+    )
     head = {
         "systems": list(systems),
         "main": main,
@@ -55,7 +61,7 @@ def make_data(entry: Entry) -> PageData:
             if upper[str(measure)] != systems[name][measure]
         ],
         "shares": _pack_losses(report),
-        "words": {name: words for name, words in SHARES.items()},
+        "words": dict(SHARES),
         "contrasts": [] if report.comparison is None else report.comparison.list_rows("differences"),
         "queries": [{"id": query, "text": entry.queries.get(query, "")} for query in queries],
         "kept": len(queries),
@@ -73,7 +79,11 @@ def make_data(entry: Entry) -> PageData:
 def describe_measure(measure: Measure) -> str:
     """Return a measure in words, for sentences: "nugget recall (vital, strict)"."""
     set_here = [
-        name if value is True else f"{name.replace('_', ' ')} {value}" if isinstance(value, int | float) else str(value)
+        name
+        if value is True
+        else f"{name.replace('_', ' ')} {value}"
+        if isinstance(value, int | float)
+        else str(value)
         for name, value in measure.set_parameters
         if value is not False
     ]
@@ -96,7 +106,10 @@ def _pack_losses(report: AnswerReport) -> Json:
             "system": row.system,
             "use": row.use,
             "recall": row.recall,
-            **{name: [getattr(row, name).mean, getattr(row, name).low, getattr(row, name).high] for name in SHARES},
+            **{
+                name: [getattr(row, name).mean, getattr(row, name).low, getattr(row, name).high]
+                for name in SHARES
+            },
         }
         for row in report.losses.systems
     ]

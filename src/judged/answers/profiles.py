@@ -112,7 +112,9 @@ for _profile in (
             "all_nuggetizer_score": "NuggetRecall",
         },
         AnswerProtocol(no_vital="zero"),
-        ("Nuggets that no passage supports are never made there, since they come from the passages retrieved.",),
+        (
+            "Nuggets that no passage supports are never made there, since they come from the passages retrieved.",
+        ),
     ),
     AnswerProfile(
         "ragas",
@@ -122,10 +124,14 @@ for _profile in (
         AnswerProtocol(no_statements="skip"),
         (
             "Faithfulness is NaN without statements, and a mean without these answers favours a system that says nothing.",
-            "Context precision there is average precision over the useful passages found, not a share: `AP_found`, in the"
-            " profile `ragas` of runs.",
-            "Answer correctness is 0.75 times an F measure of statements plus 0.25 times a cosine similarity: read its values"
-            " with `--scores`.",
+            (
+                "Context precision there is average precision over the useful passages found, not a share: `AP_found`, in"
+                " the profile `ragas` of runs."
+            ),
+            (
+                "Answer correctness is 0.75 times an F measure of statements plus 0.25 times a cosine similarity: read"
+                " its values with `--scores`."
+            ),
         ),
     ),
 ):
@@ -145,5 +151,7 @@ def read_measures(measures: Measures | None, protocol: AnswerProtocol | str | No
         return parse_answer_measures(measures or ())
     profile = ANSWER_PROFILES[protocol]
     named = list(profile.names) if measures is None else measures
-    listed = split_measures(named) if isinstance(named, str) else [named] if isinstance(named, Measure) else named
+    listed = (
+        split_measures(named) if isinstance(named, str) else [named] if isinstance(named, Measure) else named
+    )
     return [profile.read(text) for text in listed]

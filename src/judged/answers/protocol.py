@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from judged.answers.sentences import RULE
 from judged.protocol import BaseProtocol, convention
 
 Unlabelled = Literal["zero", "error"]
@@ -51,7 +50,10 @@ class AnswerProtocol(BaseProtocol):
     no_vital: Choice = convention(
         "skip",
         help="Recall of vital nuggets for a query that has none.",
-        words={"skip": "queries without vital nuggets skipped", "zero": "queries without vital nuggets score 0"},
+        words={
+            "skip": "queries without vital nuggets skipped",
+            "zero": "queries without vital nuggets score 0",
+        },
         outcomes={"skip": "left out of the means of vital nuggets", "zero": "scored as 0"},
         affects="queries",
         concerns="no vital nugget",
@@ -78,11 +80,13 @@ class AnswerProtocol(BaseProtocol):
     )
     """Where nothing was retrieved, every claim of the answer is unsupported; or hallucination and own knowledge are 0."""
     sentences: Literal["rule-1"] = convention(
-        f"rule-{RULE}",  # type: ignore[arg-type]  # the one rule that there is
+        "rule-1",
         help="Rule by which texts are split into sentences.",
-        words={f"rule-{RULE}": f"texts split by rule {RULE}"},
+        words={"rule-1": "texts split by rule 1"},
     )
-    """Answers that come in sentences keep them; other texts are split by this rule."""
+    """Answers that come in sentences keep them; other texts are split by this rule of `judged.answers.sentences`.
+
+    A change of what it returns is another rule, with another name."""
 
     @property
     def heading(self) -> str:

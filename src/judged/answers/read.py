@@ -53,7 +53,9 @@ def open_rows(source: object, what: str, name: str | None = None) -> Content:
     if content.document is not None:
         content.rows, content.document = [content.document], None
         content.problems = Problems(content.label)
-    if len(content.rows) == 1 and not RESPONSES["query"].find({name.lower(): name for name in content.columns}):
+    if len(content.rows) == 1 and not RESPONSES["query"].find(
+        {name.lower(): name for name in content.columns}
+    ):
         only = content.rows[0]
         content.rows = next((rows for key in LISTS if (rows := list_objects(only.get(key)))), [only])
         content.problems = Problems(content.label)
@@ -117,7 +119,13 @@ def _name_word(value: object) -> str:
 def _describe(value: Json) -> str:
     if value is None:
         return "missing"
-    return "a list" if isinstance(value, list | tuple) else "an object" if isinstance(value, Mapping) else f"`{value}`"
+    return (
+        "a list"
+        if isinstance(value, list | tuple)
+        else "an object"
+        if isinstance(value, Mapping)
+        else f"`{value}`"
+    )
 
 
 def read_responses(source: ResponsesLike, *, name: str | None = None) -> Responses:
@@ -144,7 +152,9 @@ def read_responses(source: ResponsesLike, *, name: str | None = None) -> Respons
             places.append(place if place.file else Place(content.label, row=place.row, field=place.field))
             parts.append(part)
         content.problems.raise_if_any()
-    problems.hint = "an answer that occurs twice may be that of two systems of one name: give them names of their own"
+    problems.hint = (
+        "an answer that occurs twice may be that of two systems of one name: give them names of their own"
+    )
     found = Responses.from_rows(parts, name=_label(source), problems=problems)
     return Responses(found.table, found.name, tuple(notes))
 
@@ -171,7 +181,9 @@ def _list_sources(source: ResponsesLike, name: str | None) -> Iterator[tuple[str
 
 def _is_named(item: object) -> bool:
     """Return whether an item is a pair of a name, or None, and a file."""
-    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str | None) and _is_file(item[1])
+    return (
+        isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str | None) and _is_file(item[1])
+    )
 
 
 def _to_row(query: object, answer: Json) -> dict[str, Json]:
@@ -187,7 +199,10 @@ def _read_parts(
     content: Content, source: object, system: str | None, notes: dict[str, None]
 ) -> Iterator[tuple[int, Part]]:
     """Yield every part with the number of its row."""
-    content.rows = [{**row, **row["metadata"]} if isinstance(row.get("metadata"), Mapping) else row for row in content.rows]
+    content.rows = [
+        {**row, **row["metadata"]} if isinstance(row.get("metadata"), Mapping) else row
+        for row in content.rows
+    ]
     content.__dict__.pop("columns", None)  # cached, and the metadata has columns too
     fields = Fields.of(content, RESPONSES, source)
     named = {fields.text(row, 0, "system") for row in content.rows if fields.raw(row, "system") is not None}
@@ -202,9 +217,14 @@ def _read_parts(
             continue
         attempt = fields.text(row, number, "attempt")
         given = fields.text(row, number, "part")
-        for place, (text, citations) in enumerate(_split_row(fields, row, number, whole=given is None, notes=notes), 1):
+        for place, (text, citations) in enumerate(
+            _split_row(fields, row, number, whole=given is None, notes=notes), 1
+        ):
             part = place if given is None else _to_number(given, number, fields.problems)
-            yield number, Part(query=query, system=own, part=part, text=text, citations=citations, attempt=attempt)
+            yield (
+                number,
+                Part(query=query, system=own, part=part, text=text, citations=citations, attempt=attempt),
+            )
 
 
 def _to_number(text: str, row: int, problems: Problems) -> int:
@@ -222,14 +242,7 @@ def _split_row(
     answer, given = fields.raw(row, "text"), fields.raw(row, "citations")
     cite = _Citing(references, fields.problems, number)
     if isinstance(answer, list | tuple):
-        for sentence in answer:
-            text = sentence if isinstance(sentence, str) else get(sentence, "text")
-            if not isinstance(text, str):
-                fields.problems.add("not-text", number, f"a sentence is {_describe(sentence)}, expected an object with `text`")
-                continue
-            yield text, cite.by_position(get(sentence, "citations"))
-        if not answer:
-            yield "", ()
+        yield from _list_sentences(answer, cite, fields.problems, number)
         return
     text = fields.text(row, number, "text") or ""
     listed = None if given is None else _split_list(given)
@@ -248,6 +261,21 @@ def _split_row(
         if clean or marks:
             yield clean, cite.by_mark(marks)
     if not sentences:
+        yield "", ()
+
+
+def _list_sentences(
+    answer: Sequence[Json], cite: _Citing, problems: Problems, number: int
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the sentences of an answer that comes as a list of them; an empty one is one empty sentence."""
+    for sentence in answer:
+        text = sentence if isinstance(sentence, str) else get(sentence, "text")
+        if isinstance(text, str):
+            yield text, cite.by_position(get(sentence, "citations"))
+        else:
+            message = f"a sentence is {_describe(sentence)}, expected an object with `text`"
+            problems.add("not-text", number, message)
+    if not answer:
         yield "", ()
 
 
@@ -283,7 +311,9 @@ class _Citing:
             return self.references[citation - first]
         last = len(self.references) - 1 + first
         expected = f"a reference of the answer, {first} to {last}" if self.references else "an id"
-        self.problems.add("citation-out-of-range", self.row, f"citation `{citation}` is out of range, expected {expected}")
+        self.problems.add(
+            "citation-out-of-range", self.row, f"citation `{citation}` is out of range, expected {expected}"
+        )
         return None
 
 
@@ -334,7 +364,9 @@ def read_nuggets(source: object) -> Rows[Nugget]:
     return _to_rows(content, rows, owners, listed=tuple(listed))
 
 
-def _read_row_of_nuggets(fields: Fields, row: Mapping[str, Json], number: int, query: str) -> Iterator[Nugget]:
+def _read_row_of_nuggets(
+    fields: Fields, row: Mapping[str, Json], number: int, query: str
+) -> Iterator[Nugget]:
     value = fields.raw(row, "nugget")
     if not isinstance(value, list | tuple):
         nugget = fields.text(row, number, "nugget", required=True)
@@ -353,15 +385,25 @@ def _read_nugget(fields: Fields, item: Json, number: int) -> tuple[str, str, str
     if isinstance(item, str):
         return item, "", item
     text = get(item, "text")
-    known = next((str(item[key]) for key in ("nugget_id", "id", "nugget") if get(item, key) is not None), text)
+    known = next(
+        (str(item[key]) for key in ("nugget_id", "id", "nugget") if get(item, key) is not None), text
+    )
     if not isinstance(known, str):
-        fields.problems.add("not-text", number, f"a nugget is {_describe(item)}, expected a text or an object with `text`")
+        fields.problems.add(
+            "not-text", number, f"a nugget is {_describe(item)}, expected a text or an object with `text`"
+        )
         return None
     own = Fields({"importance": ("importance",)}, fields.problems)
-    return known, own.word(item, number, "importance", IMPORTANCE) or "", text if isinstance(text, str) else known
+    return (
+        known,
+        own.word(item, number, "importance", IMPORTANCE) or "",
+        text if isinstance(text, str) else known,
+    )
 
 
-def _refuse_repeated(keys: Sequence[tuple[str, ...]], owners: Sequence[int], problems: Problems, what: str) -> None:
+def _refuse_repeated(
+    keys: Sequence[tuple[str, ...]], owners: Sequence[int], problems: Problems, what: str
+) -> None:
     seen: set[tuple[str, ...]] = set()
     for key, owner in zip(keys, owners, strict=True):
         if key in seen:
@@ -430,7 +472,9 @@ def _read_assignments(content: Content, source: object) -> Rows[Assignment]:
 
 def _with_label(content: Content) -> Content:
     """Return the content with a column for the label, which lists of nuggets have inside."""
-    if not content.lower & {"label", "assignment"} and any(isinstance(row.get("nuggets"), list) for row in content.rows):
+    if not content.lower & {"label", "assignment"} and any(
+        isinstance(row.get("nuggets"), list) for row in content.rows
+    ):
         content.rows = [{**row, "label": None} for row in content.rows]
         content.__dict__.pop("columns", None)
     return content
@@ -470,7 +514,9 @@ def _read_claims(content: Content, source: object) -> Rows[Claim]:
     fields = Fields.of(content, CLAIMS, source)
     rows, owners = [], []
     for number, row in enumerate(content.rows):
-        query, claim, named = (fields.text(row, number, name, required=True) for name in ("query", "claim", "source"))
+        query, claim, named = (
+            fields.text(row, number, name, required=True) for name in ("query", "claim", "source")
+        )
         side = fields.word(row, number, "side", {"response": "response", "truth": "truth"})
         label = fields.word(row, number, "label", CLAIM_LABELS)
         if query is None or claim is None or named is None or side is None or label is None:
@@ -493,7 +539,9 @@ def _read_claims(content: Content, source: object) -> Rows[Claim]:
             )
         )
     content.problems.raise_if_any()
-    return _to_rows(content, rows, owners, listed=tuple(dict.fromkeys((row.query, row.system) for row in rows)))
+    return _to_rows(
+        content, rows, owners, listed=tuple(dict.fromkeys((row.query, row.system) for row in rows))
+    )
 
 
 def _read_ragchecker(content: Content) -> Rows[Claim]:
@@ -526,7 +574,12 @@ _RAGCHECKER = (
 
 
 def _read_matrices(
-    row: Mapping[str, Json], query: str, system: str | None, documents: Sequence[str], fields: Fields, number: int
+    row: Mapping[str, Json],
+    query: str,
+    system: str | None,
+    documents: Sequence[str],
+    fields: Fields,
+    number: int,
 ) -> Iterator[Claim]:
     """Yield the labels of one answer; every claim has a row, even without labels."""
     for side, texts, alone, matrix, source in _RAGCHECKER:
@@ -534,11 +587,19 @@ def _read_matrices(
         claims = row.get(texts) or []
         count = max(len(claims), len(direct), len(by_passage))
         if any(len(labels) not in {0, count} for labels in (direct, by_passage)):
-            message = f"`{alone}` and `{matrix}` have {len(direct)} and {len(by_passage)} labels for {count} claims"
+            message = (
+                f"`{alone}` and `{matrix}` have {len(direct)} and {len(by_passage)} labels for {count} claims"
+            )
             fields.problems.add("unequal-lists", number, message)
             continue
         for place in range(count):
-            text = " ".join(map(str, claims[place])) if place < len(claims) and isinstance(claims[place], list) else str(claims[place]) if place < len(claims) else ""
+            text = (
+                " ".join(map(str, claims[place]))
+                if place < len(claims) and isinstance(claims[place], list)
+                else str(claims[place])
+                if place < len(claims)
+                else ""
+            )
             name = str(place + 1)
             yield Claim(query, system, side, name, "", "", text)
             labels = [(source, direct[place])] if direct else []
@@ -577,7 +638,9 @@ def read_references(source: object) -> Rows[Reference]:
         group = fields.text(row, number, "group") or f"row {number + 1}"
         pairs = [(group, fields.raw(row, "answer"))]
         if list_objects(row.get("qa_pairs")):  # ALCE: short answers, each with its spellings
-            pairs = [(f"{group}.{place}", get(pair, "short_answers")) for place, pair in enumerate(row["qa_pairs"])]
+            pairs = [
+                (f"{group}.{place}", get(pair, "short_answers")) for place, pair in enumerate(row["qa_pairs"])
+            ]
         found = [
             (name, answer)
             for name, answers in pairs
@@ -604,5 +667,3 @@ def merge(kind: type[T], sources: Iterable[Rows[Any]]) -> list[tuple[Rows[Any], 
         for number, row in enumerate(source.rows)
         if isinstance(row, kind)
     ]
-
-

@@ -178,7 +178,9 @@ class AnswerReport(Result):
         if measures:
             yield Table(
                 ("system", *(measure.label for measure in measures)),
-                tuple((name, *(_between(by_key.get((name, str(m)))) for m in measures)) for name in self.upper),
+                tuple(
+                    (name, *(_between(by_key.get((name, str(m)))) for m in measures)) for name in self.upper
+                ),
                 title="Unlabelled as no support, and as full support",
                 corner="measure",
             )
@@ -199,7 +201,9 @@ def make_details(answers: LabelledInputs) -> Details:
             if unit[0] in kept
         ),
         tuple(
-            NuggetLabels(query, nugget.text or nugget.nugget, nugget.importance, _list_labels(answers, query, key))
+            NuggetLabels(
+                query, nugget.text or nugget.nugget, nugget.importance, _list_labels(answers, query, key)
+            )
             for query in answers.truth.queries[:MOST_QUERIES]
             for key, nugget in answers.truth.nuggets.get(query, {}).items()
         ),
@@ -210,7 +214,10 @@ def make_details(answers: LabelledInputs) -> Details:
 
 def _list_labels(answers: LabelledInputs, query: str, nugget: str) -> dict[str, str | None]:
     """Return the label of a nugget by system: that of its first attempt."""
-    units = {system.name: next((unit for unit in system.answers if unit[0] == query), None) for system in answers.systems}
+    units = {
+        system.name: next((unit for unit in system.answers if unit[0] == query), None)
+        for system in answers.systems
+    }
     return {
         system.name: next(iter(system.nuggets.get(unit, {}).get(nugget, ())), None)
         for system in answers.systems

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-RULE = 1
-"""The version of the rule, which is part of the protocol: whoever changes what it returns raises it."""
-
 _NUMBERS = r"\[\s*\d{1,6}(?:\s*[,;]\s*\d{1,6})*\s*\]"
 _MARK = re.compile(rf"[ \t]*{_NUMBERS}")
 _END = re.compile(
@@ -15,7 +12,10 @@ _END = re.compile(
     rf"(?:[.!?…]+[\"'”’»)]*(?:[ \t]*{_NUMBERS})*(?=\s|$)|[。！？]+[”’」』)]*(?:[ \t]*{_NUMBERS})*|\n+)"
 )
 _ABBREVIATIONS = frozenset(
-    "e.g i.e cf vs al approx ca dr mr mrs ms prof st jr sr fig figs eq sec vol no pp inc ltd co corp u.s u.k".split()
+    (
+        *("e.g", "i.e", "cf", "vs", "al", "approx", "ca", "dr", "mr", "mrs", "ms", "prof", "st", "jr", "sr"),
+        *("fig", "figs", "eq", "sec", "vol", "no", "pp", "inc", "ltd", "co", "corp", "u.s", "u.k"),
+    )
 )
 _BULLET = re.compile(r"^\s*(?:[-*•–]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)")
 

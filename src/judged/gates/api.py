@@ -249,7 +249,9 @@ def _leave_undirected(system: System) -> tuple[System, list[Note]]:
     ]
     if not left or len(left) == len(system.measures):
         return system, []
-    message = f"not gated, because neither more nor less is better: {', '.join(measure.label for measure in left)}"
+    message = (
+        f"not gated, because neither more nor less is better: {', '.join(measure.label for measure in left)}"
+    )
     kept = tuple(measure for measure in system.measures if measure not in left)
     return replace(system, measures=kept), [Note("undirected", "info", message)]
 

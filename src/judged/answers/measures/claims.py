@@ -360,5 +360,7 @@ NoiseSensitivity = _measure(
     noise_sensitivity,
     higher_is_better=False,
     companions=("Words",),
-    extra_parameters={"passages": Parameter("whether wrong claims of relevant or of irrelevant passages count")},
+    extra_parameters={
+        "passages": Parameter("whether wrong claims of relevant or of irrelevant passages count")
+    },
 )

@@ -103,7 +103,9 @@ def token_f1(view: AnswerView) -> Floats:
     """
     return _by_reference(
         view,
-        lambda answer, groups: max(overlap_tokens(answer, spelling) for group in groups for spelling in group),
+        lambda answer, groups: max(
+            overlap_tokens(answer, spelling) for group in groups for spelling in group
+        ),
     )
 
 
