@@ -10,6 +10,8 @@ from judged.agents.evaluate import evaluate_sessions as evaluate_sessions
 from judged.agents.protocol import SessionProtocol as SessionProtocol
 from judged.agents.tables import Sessions as Sessions
 from judged.agents.traces.read import read_sessions as read_sessions
+from judged.answers.evaluate import evaluate_answers as evaluate_answers
+from judged.answers.losses import attribute_losses as attribute_losses
 from judged.checks.lint import lint as lint
 from judged.checks.result import LintReport as LintReport
 from judged.comparison.api import compare as compare

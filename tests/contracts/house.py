@@ -75,7 +75,7 @@ finally:
 """
 """Runs a command and prints the files of the package whose functions were called, in order, imports left out."""
 
-SUBJECTS = ("agents", "labels", "index", "studies")
+SUBJECTS = ("agents", "labels", "index", "studies", "answers")
 PARAMETERS = 8
 """More parameters than a function should have; options of a command that click passes one by one count too."""
 

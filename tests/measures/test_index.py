@@ -51,7 +51,7 @@ Height = Measure("Height", height, title="Height.", family="pottery")
 '''
 
 
-NAMES = {"neighbour", "ranked", "session", "timing", "routing", "skipping", "reranking"}
+NAMES = {"answer", "neighbour", "ranked", "session", "timing", "routing", "skipping", "reranking"}
 """Every scope."""
 
 

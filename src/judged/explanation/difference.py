@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import factorial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol as Interface
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from judged.explanation.lists import read_graded_judgments
 from judged.explanation.result import list_facts, observe_inputs
 from judged.explanation.scoring_rule import (
     Conventions,
+    Rule,
     RuleDifference,
-    ScoringRule,
     blend,
     diff,
     parse_rule,
@@ -27,6 +27,7 @@ from judged.io.read import read_run
 from judged.measures.measure import Measure
 from judged.measures.written import find_written
 from judged.problem import Note
+from judged.protocol import BaseProtocol
 from judged.result import Provenance, Result, table_to_arrow
 from judged.tables.inputs import JudgmentsLike, RunLike
 
@@ -176,14 +177,14 @@ def explain_difference(
     judgments = read_graded_judgments(qrels, first.measure)
     ranked = read_run(run, name=name)
     causes, evidence = diff(first, second), Evidence(judgments, ranked, first, second)
-    values = _BlendedValues(evidence, causes)
+    values = _blend_run(evidence, causes)
     moved = shapley(values.by_query)
     return Difference(
         ranked.name,
         values.side(0, first),
         values.side(-1, second),
-        _tabulate_causes(values, causes, moved),
-        _tabulate_queries(values, causes, moved, evidence),
+        tabulate_causes(values, causes, moved),
+        tabulate_queries(values, causes, moved, evidence.describe),
         provenance=Provenance(protocols=(first.record, second.record), inputs=inputs),
     )
 
@@ -209,23 +210,49 @@ def shapley(values: Floats) -> Floats:
     return shares
 
 
-class _BlendedValues:
-    """The value of the run and of every query under every blend of two rules; NaN where a query is not scored."""
+def list_subsets(causes: Sequence[RuleDifference]) -> Iterator[list[RuleDifference]]:
+    """Yield every set of causes: the one whose bits are set in its number."""
+    for subset in range(1 << len(causes)):
+        yield [cause for bit, cause in enumerate(causes) if subset >> bit & 1]
 
-    def __init__(self, evidence: Evidence, causes: tuple[RuleDifference, ...]) -> None:
-        trials = Trials(evidence.judgments, evidence.run)
-        trials.add(
-            Variant(
-                (), *blend(evidence.first, [cause for bit, cause in enumerate(causes) if subset >> bit & 1])
-            )
-            for subset in range(1 << len(causes))
-        )
-        judged = evidence.judgments.queries.to_pylist()
-        self.ids: list[str] = list(dict.fromkeys([*judged, *trials.list_queries()]))
-        self.whole = np.array(trials.values)
-        self.by_query = trials.tabulate(self.ids)
 
-    def side(self, end: int, rule: ScoringRule) -> Side:
+def _blend_run(evidence: Evidence, causes: tuple[RuleDifference, ...]) -> BlendedValues:
+    """Return the values of a run under every blend of two rules."""
+    trials = Trials(evidence.judgments, evidence.run)
+    trials.add(Variant((), *blend(evidence.first, taken)) for taken in list_subsets(causes))
+    judged = evidence.judgments.queries.to_pylist()
+    ids = list(dict.fromkeys([*judged, *trials.list_queries()]))
+    return BlendedValues(ids, np.array(trials.values), trials.tabulate(ids))
+
+
+class NamedRule(Rule[BaseProtocol], Interface):
+    """A rule with the name of its tool, and what is known about that."""
+
+    @property
+    def name(self) -> str:
+        """Name for people."""
+        ...
+
+    @property
+    def digits(self) -> int | None:
+        """The number of decimals that the tool prints; None for all."""
+        ...
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Behaviour of the tool that is not reproduced."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class BlendedValues:
+    """The value of a system and of every query under every blend of two rules; NaN where a query is not scored."""
+
+    ids: list[str]
+    whole: Floats
+    by_query: Floats
+
+    def side(self, end: int, rule: NamedRule) -> Side:
         """Return the first or the last blend, which is one of the two rules."""
         scored = int((~np.isnan(self.by_query[end])).sum())
         value = float(self.whole[end])
@@ -252,7 +279,7 @@ class _BlendedValues:
         return affected[np.lexsort((affected, -moved[affected], -change[affected]))]
 
 
-def _tabulate_causes(values: _BlendedValues, causes: tuple[RuleDifference, ...], moved: Floats) -> Table:
+def tabulate_causes(values: BlendedValues, causes: tuple[RuleDifference, ...], moved: Floats) -> Table:
     """Return the conventions that differ, the largest share first."""
     whole, shares = float(values.whole[-1] - values.whole[0]), shapley(values.whole)
     rows: list[tuple[Value, ...]] = []
@@ -264,8 +291,11 @@ def _tabulate_causes(values: _BlendedValues, causes: tuple[RuleDifference, ...],
     return Table(("cause", "first", "second", "share", "percent", "queries"), tuple(rows))
 
 
-def _tabulate_queries(
-    values: _BlendedValues, causes: tuple[RuleDifference, ...], moved: Floats, evidence: Evidence
+def tabulate_queries(
+    values: BlendedValues,
+    causes: tuple[RuleDifference, ...],
+    moved: Floats,
+    describe: Callable[[str, RuleDifference], str | None],
 ) -> Table:
     """Return the queries with two values, or with only one, the most affected first."""
     size = np.nan_to_num(np.abs(moved))
@@ -274,7 +304,7 @@ def _tabulate_queries(
     rows: list[tuple[Value, ...]] = []
     for place, i in enumerate(values.sort_affected(size.sum(axis=0)).tolist()):
         cause = causes[int(np.argmax(size[:, i]))]
-        why = evidence.describe(values.ids[i], cause) if place < MAX_QUERIES else None
+        why = describe(values.ids[i], cause) if place < MAX_QUERIES else None
         first, second = (None if np.isnan(row[i]) else float(row[i]) for row in values.by_query[[0, -1]])
         change = None if first is None or second is None else second - first
         rows.append((values.ids[i], first, second, change, cause.name, why))

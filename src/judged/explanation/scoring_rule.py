@@ -5,18 +5,33 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol as Interface, TypeAlias, TypeVar
 
 from judged.errors import BadMeasure, BadProtocol, UnknownName
 from judged.measures.measure import Measure
 from judged.measures.parameters import format_value
 from judged.profiles.profile import PROFILES, Profile, as_profile
-from judged.protocol import Protocol
+from judged.protocol import BaseProtocol, Protocol
 from judged.result import ProtocolRecord
 
 Conventions: TypeAlias = Protocol | Profile | str
 """A protocol, a profile, the name of one, or changes such as `ties=input-order`."""
 FIELDS = tuple(Protocol.conventions())
+P_co = TypeVar("P_co", bound=BaseProtocol, covariant=True)
+
+
+class Rule(Interface[P_co]):
+    """A measure under a protocol of any family."""
+
+    @property
+    def measure(self) -> Measure:
+        """The measure."""
+        ...
+
+    @property
+    def protocol(self) -> P_co:
+        """The protocol."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +97,10 @@ def parse_rule(
     return ScoringRule(name, chosen, reading.protocol, reading.digits, profile.caveats)
 
 
-def diff(first: ScoringRule, second: ScoringRule) -> tuple[RuleDifference, ...]:
+def diff(first: Rule[BaseProtocol], second: Rule[BaseProtocol]) -> tuple[RuleDifference, ...]:
     """Return every convention in which two rules differ, of the protocol and of the measure."""
-    pairs = ((name, getattr(first.protocol, name), getattr(second.protocol, name)) for name in FIELDS)
+    fields = first.protocol.conventions()
+    pairs = ((name, getattr(first.protocol, name), getattr(second.protocol, name)) for name in fields)
     changes = [
         RuleDifference(name, "protocol", ours, theirs) for name, ours, theirs in pairs if ours != theirs
     ]
@@ -95,7 +111,7 @@ def diff(first: ScoringRule, second: ScoringRule) -> tuple[RuleDifference, ...]:
     return (*changes, *(RuleDifference(name, "parameter", here.get(name), there.get(name)) for name in names))
 
 
-def blend(first: ScoringRule, taken: Collection[RuleDifference]) -> tuple[Measure, Protocol]:
+def blend(first: Rule[P_co], taken: Collection[RuleDifference]) -> tuple[Measure, P_co]:
     """Return the measure and protocol of the first rule with some conventions taken from the second."""
     values = {
         kind: {change.name: change.second for change in taken if change.kind == kind}

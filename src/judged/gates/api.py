@@ -226,12 +226,34 @@ def _open_both(
     both, notes = pair_units(both)
     first, second = choose_systems(both, measures)
     check_directions([first, second], reading)
+    if measures is None:
+        first, undirected = _leave_undirected(first)
+        notes = [*notes, *undirected]
     first = first if names.run is None else replace(first, name=names.run)
     kept = (
         second.notes if second.family == "score" else ()
     )  # of a stored evaluation, its own report said them
     called = _set_apart(names.baseline or second.name, first.name)
     return first, replace(second, name=called, saved=True, notes=kept), [*notes, *unshared]
+
+
+def _leave_undirected(system: System) -> tuple[System, list[Note]]:
+    """Return a system without the measures that praise nothing, such as lengths, which nobody named; and a note on them.
+
+    Scores of other tools keep theirs, whose direction is to be given.
+    """
+    left = [
+        measure
+        for measure in system.measures
+        if measure.family != "score" and (measure.text or measure.higher_is_better is None)
+    ]
+    if not left or len(left) == len(system.measures):
+        return system, []
+    message = (
+        f"not gated, because neither more nor less is better: {', '.join(measure.label for measure in left)}"
+    )
+    kept = tuple(measure for measure in system.measures if measure not in left)
+    return replace(system, measures=kept), [Note("undirected", "info", message)]
 
 
 def _split(opened: Sequence[Opened]) -> list[Opened]:

@@ -322,12 +322,19 @@ def _set_parameters(measure: Measure, parameters: Mapping[str, object], scope: S
     return measure(**given)
 
 
+def _evaluate(written: ast.expr) -> object:
+    """Return the value of a literal; `true` and `false` may be written as in JSON and YAML."""
+    if isinstance(written, ast.Name) and written.id in {"true", "false"}:
+        return written.id == "true"
+    return ast.literal_eval(written)
+
+
 def _parse_parameters(text: str, inside: str) -> dict[str, object]:
     """Return the parameters written between the brackets."""
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
         keywords = call.keywords if isinstance(call, ast.Call) and not call.args else []
-        values = {str(word.arg): ast.literal_eval(word.value) for word in keywords if word.arg is not None}
+        values = {str(word.arg): _evaluate(word.value) for word in keywords if word.arg is not None}
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         values = {}
     if not values or len(values) != len(keywords):

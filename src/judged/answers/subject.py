@@ -1,0 +1,26 @@
+"""The manifest of generated answers."""
+
+from judged.subject import Command, Subject
+
+SUBJECT = Subject(
+    name="answers",
+    title="Answers",
+    families={"answer": "judged.answers.family:ANSWER"},
+    measures="judged.answers._index",
+    tables={
+        "responses": "judged.answers.tables:RESPONSES",
+        "nuggets": "judged.answers.tables:NUGGETS",
+        "assignments": "judged.answers.tables:ASSIGNMENTS",
+        "support": "judged.answers.tables:SUPPORT",
+        "claims": "judged.answers.tables:CLAIMS",
+        "references": "judged.answers.tables:REFERENCES",
+    },
+    results={"answers": "judged.answers.result:AnswerReport", "losses": "judged.answers.losses:LossReport"},
+    pages={"answers": "judged.answers.page:PAGE"},
+    commands={
+        "answers": Command(
+            "judged.answers.command:command",
+            "Score generated answers: nuggets, citations, claims, and where each is lost",
+        )
+    },
+)
