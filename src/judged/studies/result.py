@@ -21,6 +21,7 @@ from judged.scoring.evaluate import evaluate
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.evaluations import Evaluations
 from judged.scoring.timing import TimingProtocol
+from judged.studies.effects import Effect, find_effects, show_effects
 from judged.studies.routing import RoutingReport
 from judged.studies.stages.clock import TOTAL
 from judged.studies.tuning import FusionTuning
@@ -50,6 +51,10 @@ class SystemRecord:
     """Encoding time of the documents; 0 if all were cached."""
     failure: str = ""
     """Why it failed; empty: it did not."""
+    grid: str = ""
+    """The grid that it belongs to; empty: none."""
+    factors: Mapping[str, str] = field(default_factory=dict)
+    """The values in which it differs from the other systems of its grid."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +143,18 @@ class Study(Result):
                 means[system, stage] = evaluation.mean()
         return means
 
+    @cached_property
+    def effects(self) -> list[Effect]:
+        """The effects of the factors of grids, in every measure."""
+        grids: dict[str, dict[str, Mapping[str, str]]] = {}
+        for record in self.systems:
+            if record.grid:
+                grids.setdefault(record.grid, {})[record.name] = record.factors
+        comparison = self.comparison
+        if comparison is None or not grids:
+            return []
+        return find_effects(grids, comparison.scores, comparison.settings)
+
     def leaderboard(self) -> Evaluations | None:
         """Return the evaluation of every system that did not fail."""
         return self.scored
@@ -167,6 +184,8 @@ class Study(Result):
                 name: lambda name=name: self.comparison.tables()[name]  # type: ignore[misc,union-attr]
                 for name in ("differences", "means")
             }
+            if self.effects:
+                builders["effects"] = lambda: tabulate([effect.to_dict() for effect in self.effects])
         for report in self.routing:
             name = _name_report(report, self.routing)
             builders[name] = lambda report=report: report.tables()["means"]  # type: ignore[misc]
@@ -245,6 +264,7 @@ class Study(Result):
         inner = replace(display, notes=False)
         if self.comparison is not None:
             yield from self._show_comparison(self.comparison, inner)
+            yield from show_effects(self.effects, full=display.full, intervals=display.intervals)
         elif self.scored is not None:
             yield from self.scored.blocks(inner)
         if self.times:

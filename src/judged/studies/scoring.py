@@ -102,6 +102,8 @@ def _make_record(planned: PlannedSystem, built: Built, failures: Mapping[str, st
         build_seconds=built.build_seconds,
         encode_seconds=built.encode_seconds,
         failure=failures.get(spec.name, ""),
+        grid=spec.grid or "",
+        factors={name: str(value) for name, value in spec.factors.items()},
     )
 
 

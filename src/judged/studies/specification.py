@@ -5,19 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from judged.errors import BadProtocol, JudgedError, UnknownName, check_kind
 from judged.io.settings import convert_settings, read_yaml
 from judged.measures.parse import parse_measures
+from judged.studies.grids import GRID, expand_grids
 from judged.studies.system import SystemSpec
 
 DEMO = "demo"
 """The name of the built-in collection."""
 DEMO_STUDY = Path(__file__).with_name("demo.yaml")
 """The study of `judged demo`."""
+FACTOR = "Factor"
+"""The name in the JSON schema of a list of values, each of which makes another system."""
+PLAIN = ("name", "type", "grid", "factors", "tune")
+"""Settings that have one value."""
 SCHEMA_ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -115,7 +120,15 @@ def read_study(
         got = "is empty" if content is None else f"holds a {type(content).__name__}"
         msg = f"{name} {got}, expected `collection` and `systems`"
         raise BadProtocol(msg)
-    spec = convert_settings(_resolve_models(dict(content), base), StudySpec, name)
+    settings = _resolve_models(dict(content), base)
+    grids: dict[str, tuple[str, ...]] = {}
+    if isinstance(settings.get("systems"), list | tuple):
+        settings["systems"], grids = expand_grids(settings["systems"], name)
+    spec = convert_settings(settings, StudySpec, name)
+    if spec.baseline in grids:
+        members = grids[spec.baseline]
+        msg = f"{name}: `baseline` is `{spec.baseline}`, a grid of {len(members):,} systems, expected one of them"
+        raise BadProtocol(msg, hint=f"for example `{members[0]}`")
     for place, error in _find_faults(spec):
         msg = f"{name}: `{place}`: {error.message}"
         raise BadProtocol(msg, hint=error.hint) from error
@@ -224,20 +237,38 @@ def _resolve(collection: str | CollectionSpec, base: Path) -> CollectionSpec | s
     return msgspec.structs.replace(collection, **files)
 
 
-def _resolve_models(content: object, base: Path) -> object:
+def _resolve_models(content: Any, base: Path, *, model: bool = False) -> Any:
     """Return the content with every `model` that is a folder next to the study named by its path."""
     if isinstance(content, list):
-        return [_resolve_models(item, base) for item in content]
-    if not isinstance(content, dict):
-        return content
-    return {
-        key: str((base / value).resolve())
-        if key == "model" and isinstance(value, str) and (base / value).is_dir()
-        else _resolve_models(value, base)
-        for key, value in content.items()
-    }
+        return [_resolve_models(item, base, model=model) for item in content]
+    if isinstance(content, dict):
+        return {
+            key: _resolve_models(value, base, model=key == "model" or (model and key == GRID))
+            for key, value in content.items()
+        }
+    found = model and isinstance(content, str) and (base / content).is_dir()
+    return str((base / content).resolve()) if found else content
 
 
 def make_schema() -> dict[str, object]:
     """Return the JSON schema of studies, for the completion of editors."""
-    return {"$schema": SCHEMA_ADDRESS, "title": "A study of judged", **msgspec.json.schema(StudySpec)}
+    schema: dict[str, Any] = msgspec.json.schema(StudySpec)
+    factor = {"$ref": f"#/$defs/{FACTOR}"}
+    known = set(schema["$defs"]) - {"StudySpec", "CollectionSpec"}
+    for name, declared in schema["$defs"].items():
+        for key, setting in declared.get("properties", {}).items():
+            if name in known and key not in PLAIN:
+                declared["properties"][key] = {"anyOf": [setting, factor]}
+    values = {"type": "array", "minItems": 1}
+    listed = {
+        "type": "object",
+        "properties": {GRID: values},
+        "required": [GRID],
+        "additionalProperties": False,
+    }
+    schema["$defs"][FACTOR] = {
+        "title": FACTOR,
+        "description": "Values of a setting; each makes another system.",
+        "anyOf": [values, listed],
+    }
+    return {"$schema": SCHEMA_ADDRESS, "title": "A study of judged", **schema}

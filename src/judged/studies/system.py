@@ -112,6 +112,10 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     rerank: str | Rerankers | tuple[str | Rerankers, ...] | None = None
     depth: int | None = None
     """Number of documents that it returns; by default the depth of the study."""
+    grid: str | None = None
+    """The grid that it belongs to; systems of a list of values have the name that was written."""
+    factors: dict[str, str | int | float | bool] = {}
+    """The values in which it differs from the other systems of its grid, by name of the factor."""
 
     @property
     def parts(self) -> tuple[str, ...]:
