@@ -24,6 +24,7 @@ from judged.scoring.timing import TimingProtocol
 from judged.studies.effects import Effect, find_effects, show_effects
 from judged.studies.routing import RoutingReport
 from judged.studies.stages.clock import TOTAL
+from judged.studies.tuned import SettingsTuning
 from judged.studies.tuning import FusionTuning
 from judged.tables.timings import Timings
 from judged.wording import counted, join_words
@@ -97,6 +98,8 @@ class Study(Result):
     """Value of routers, skip policies and rerankers."""
     tunings: Mapping[str, FusionTuning] = field(default_factory=dict)
     """The tuned weights of fusions, by system."""
+    settings: Mapping[str, SettingsTuning] = field(default_factory=dict)
+    """The tuned settings of systems, by system."""
     notes: tuple[Note, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
     query_texts: Mapping[str, str] = field(default_factory=dict, metadata={"saved": False})
@@ -191,6 +194,8 @@ class Study(Result):
             builders[name] = lambda report=report: report.tables()["means"]  # type: ignore[misc]
         for system, tuning in self.tunings.items():
             builders[f"tuning {system}"] = lambda tuning=tuning: tuning.tables()["systems"]  # type: ignore[misc]
+        for system, found in self.settings.items():
+            builders[f"settings {system}"] = found.to_table
         if self.scored is not None:
             builders["queries"] = lambda: self.scored.tables()["scores"]  # type: ignore[union-attr]
             builders["timings"] = self.timings.to_arrow
@@ -271,16 +276,23 @@ class Study(Result):
             yield self._tabulate_times()
         if len(self.stages) > 1:
             yield self._draw_times()
-        for report in self.routing:
-            yield Sentence(f"{report.subject.capitalize()}, by {self.evaluations()[0].measures[0].label}:")
-            yield from report.blocks(inner)
-        for system, tuning in self.tunings.items():
-            yield Sentence(f"{system}, tuned on {counted(self.training, 'training query')}:")
-            yield from tuning.blocks(inner)
+        yield from self._show_learned(inner)
         if self.scored is not None and (self.documents or len(self.systems) > 1):
             yield self._tabulate_systems()
         if display.notes and self.notes:
             yield Notes(self.notes)
+
+    def _show_learned(self, display: Display) -> Iterator[Block]:
+        """Yield decisions, tuned weights and tuned settings."""
+        for report in self.routing:
+            yield Sentence(f"{report.subject.capitalize()}, by {self.evaluations()[0].measures[0].label}:")
+            yield from report.blocks(display)
+        for system, tuning in self.tunings.items():
+            yield Sentence(f"{system}, tuned on {counted(self.training, 'training query')}:")
+            yield from tuning.blocks(display)
+        for system, found in self.settings.items():
+            yield Sentence(f"{system}, with tuned settings:")
+            yield from found.blocks(display)
 
     def _show_comparison(self, comparison: Comparison, display: Display) -> Iterator[Block]:
         """Yield means and latency in one table, the trade-off, and the differences: of the first measure, or of all."""

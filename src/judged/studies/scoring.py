@@ -143,6 +143,9 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], lea
         comparison=None if comparison is None else replace(comparison, notes=()),
         times=times,
         routing=tuple(_score_decisions(inputs, answered, scored)),
+        settings={
+            name: learning.tune_settings(system) for name, system in specs.items() if system.tune is not None
+        },
         tunings={name: learning.tune(system) for name, system in tuned.items()},
         notes=tuple(dict.fromkeys((*study.notes, *notes, *_note_changes(answered)))),
         provenance=replace(

@@ -13,7 +13,8 @@ from judged.errors import BadProtocol, JudgedError, UnknownName, check_kind
 from judged.io.settings import convert_settings, read_yaml
 from judged.measures.parse import parse_measures
 from judged.studies.grids import GRID, expand_grids
-from judged.studies.system import SystemSpec
+from judged.studies.settings import RangeSpec
+from judged.studies.system import SystemSpec, change_settings
 
 DEMO = "demo"
 """The name of the built-in collection."""
@@ -143,8 +144,13 @@ def _find_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
     names = [system.name for system in spec.systems]
     if not names:
         yield "systems", BadProtocol("is empty, expected one system or more")
+    found = len(names)
     for number, system in enumerate(spec.systems):
-        yield from _find_system_faults(system, number, names, trained=spec.train is not None)
+        for fault in _find_system_faults(system, number, names, trained=spec.train is not None):
+            found = -1
+            yield fault
+    if found > 0:
+        yield from _find_tuning_faults(spec)
     try:
         spec.order()
     except KeyError:
@@ -173,9 +179,23 @@ def _find_system_faults(
         if part not in names:
             way = next(way for way in ("fuse", "router", "base") if getattr(system, way) is not None)
             yield f"{place}.{way}", UnknownName("system", part, names)
-    if system.learns and not trained:
+    if system.needs_training and not trained:
         hint = "add `train: 0.3` to the study: a share of the queries, which are then not scored"
         yield place, BadProtocol("learns from training queries, and there are none", hint=hint)
+
+
+def _find_tuning_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
+    """Yield the settings to tune that systems do not have, or that do not take the values to try."""
+    specs = {system.name: system for system in spec.systems}
+    for number, system in enumerate(spec.systems):
+        for place, values in () if system.tune is None else system.tune.settings.items():
+            tried = (values.at(0.0), values.at(1.0)) if isinstance(values, RangeSpec) else values
+            try:
+                for value in tried:
+                    change_settings(specs, system.name, {place: value})[system.name].check()
+            except JudgedError as error:
+                yield f"systems[{number}].tune.settings", error
+                break
 
 
 def _find_measure_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
