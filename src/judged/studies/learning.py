@@ -5,9 +5,9 @@ from __future__ import annotations
 from judged.errors import JudgedError
 from judged.scoring.evaluate import evaluate_many
 from judged.studies.answers import make_run
+from judged.studies.factors.tuned import SettingsTuning, Trials
 from judged.studies.plan import StudyInputs
 from judged.studies.system import Build, Learned, SystemSpec
-from judged.studies.tuned import SettingsTuning, Trials
 from judged.studies.tuning import FusionTuning, tune_fusion
 from judged.tables.run import Run
 

@@ -21,10 +21,10 @@ from judged.scoring.evaluate import evaluate
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.evaluations import Evaluations
 from judged.scoring.timing import TimingProtocol
-from judged.studies.effects import Effect, find_effects, show_effects
+from judged.studies.factors.effects import Effect, find_effects, show_effects
+from judged.studies.factors.tuned import SettingsTuning
 from judged.studies.routing import RoutingReport
 from judged.studies.stages.clock import TOTAL
-from judged.studies.tuned import SettingsTuning
 from judged.studies.tuning import FusionTuning
 from judged.tables.timings import Timings
 from judged.wording import counted, join_words

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from judged.errors import BadProtocol, JudgedError, UnknownName, check_kind
 from judged.io.settings import convert_settings, read_yaml
 from judged.measures.parse import parse_measures
-from judged.studies.grids import GRID, expand_grids
-from judged.studies.settings import RangeSpec
+from judged.studies.factors.grids import GRID, Content, expand_grids
+from judged.studies.factors.settings import RangeSpec
 from judged.studies.system import SystemSpec, change_settings
 
 DEMO = "demo"
@@ -257,7 +257,7 @@ def _resolve(collection: str | CollectionSpec, base: Path) -> CollectionSpec | s
     return msgspec.structs.replace(collection, **files)
 
 
-def _resolve_models(content: Any, base: Path, *, model: bool = False) -> Any:
+def _resolve_models(content: Content, base: Path, *, model: bool = False) -> Content:
     """Return the content with every `model` that is a folder next to the study named by its path."""
     if isinstance(content, list):
         return [_resolve_models(item, base, model=model) for item in content]
@@ -272,7 +272,7 @@ def _resolve_models(content: Any, base: Path, *, model: bool = False) -> Any:
 
 def make_schema() -> dict[str, object]:
     """Return the JSON schema of studies, for the completion of editors."""
-    schema: dict[str, Any] = msgspec.json.schema(StudySpec)
+    schema: dict[str, Content] = msgspec.json.schema(StudySpec)
     factor = {"$ref": f"#/$defs/{FACTOR}"}
     known = set(schema["$defs"]) - {"StudySpec", "CollectionSpec"}
     for name, declared in schema["$defs"].items():

@@ -16,7 +16,6 @@ Systems that are part of others are run live, so that times are those of the who
 from __future__ import annotations
 
 import re
-from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -31,8 +30,8 @@ from judged.errors import BadProtocol, JudgedError, UnknownName
 from judged.index.engine import ENGINES
 from judged.io.settings import convert_settings
 from judged.studies.candidates import collect_ranked
+from judged.studies.factors.settings import Scalar, TuneSettings, find_owner, put_setting
 from judged.studies.fusion import Fusion
-from judged.studies.settings import Scalar, TuneSettings, find_owner, put_setting
 from judged.studies.stages.encoders import ENCODERS, Encoders
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.rerankers import RERANKERS, Rerankers
@@ -540,7 +539,7 @@ class Systems:
                 if remembered is not None:
                     kept = remembered.setdefault(part, cast("System", _Remembering(varied._built[part])))
                     varied._built[part] = kept
-        varied._shared = ChainMap(self._searchers, self._shared)
+        varied._shared = {**self._shared, **self._searchers}
         return varied
 
     def _make_find(

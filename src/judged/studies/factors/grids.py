@@ -29,6 +29,8 @@ LONGEST_NAME = 80
 _FORBIDDEN = re.compile(r"[^\w .+()=,@-]+")
 _NOT_A_FACTOR = ("name", "factors", "grid", "tune")
 
+Content: TypeAlias = Any
+"""What YAML holds: nothing of it is checked yet."""
 Path: TypeAlias = tuple[str, ...]
 Key: TypeAlias = tuple[str, Path]
 """A factor: the system that declares it, and its place in that system's settings."""
@@ -38,7 +40,7 @@ Key: TypeAlias = tuple[str, Path]
 class Variant:
     """One of the values that settings stand for."""
 
-    value: Any
+    value: Content
     chosen: Mapping[Path, object] = field(default_factory=dict)
     """The value of each factor in it, by its place."""
 
@@ -48,7 +50,7 @@ class _Member:
     """A system of a grid."""
 
     name: str
-    content: Mapping[str, Any]
+    content: Mapping[str, Content]
     chosen: Mapping[Key, object]
 
 
@@ -80,7 +82,7 @@ def expand_grids(systems: Sequence[object], source: str) -> tuple[list[object], 
     return [content for some in expanded for content in some], grids
 
 
-def list_parts(content: Mapping[str, Any]) -> list[str]:
+def list_parts(content: Mapping[str, Content]) -> list[str]:
     """Return the names of the systems that a system consists of, as far as its content is sound."""
     fuse, router, base = (content.get(way) for way in ("fuse", "router", "base"))
     names: list[object] = [base]
@@ -91,7 +93,7 @@ def list_parts(content: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
 
-def _order(named: Mapping[str, tuple[int, Mapping[str, Any]]]) -> list[str]:
+def _order(named: Mapping[str, tuple[int, Mapping[str, Content]]]) -> list[str]:
     """Return names so that parts come first; systems in a circle come in any order, and are refused later."""
     parts = {
         name: [part for part in list_parts(content) if part in named] for name, (_, content) in named.items()
@@ -111,7 +113,7 @@ def _order(named: Mapping[str, tuple[int, Mapping[str, Any]]]) -> list[str]:
 
 
 def _combine(
-    name: str, content: Mapping[str, Any], members: Mapping[str, Sequence[_Member]], place: str
+    name: str, content: Mapping[str, Content], members: Mapping[str, Sequence[_Member]], place: str
 ) -> Iterator[_Member]:
     """Yield the system of every combination of its own factors and of those of its parts."""
     own = expand_settings({key: value for key, value in content.items() if key not in _NOT_A_FACTOR}, place)
@@ -143,7 +145,7 @@ def _choose_parts(
     yield from (some for some, _ in agreeing)
 
 
-def _rename_parts(content: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _rename_parts(content: Mapping[str, Content], names: Mapping[str, str]) -> dict[str, Content]:
     """Return the settings of a system with the names of its parts replaced."""
     renamed = dict(content)
     if not names:
@@ -157,17 +159,17 @@ def _rename_parts(content: Mapping[str, Any], names: Mapping[str, str]) -> dict[
             fuse["weights"] = {names.get(part, part): weight for part, weight in fuse["weights"].items()}
         renamed["fuse"] = fuse
     if isinstance(renamed.get("router"), Mapping):
-        experts = [
-            {**one, "system": names.get(one.get("system"), one.get("system"))}
-            if isinstance(one, Mapping)
-            else names.get(one, one)
-            for one in renamed["router"]["experts"]
-        ]
+        experts = []
+        for one in renamed["router"]["experts"]:
+            if isinstance(one, Mapping):
+                experts.append({**one, "system": names.get(str(one.get("system")), one.get("system"))})
+            else:
+                experts.append(names.get(one, one))
         renamed["router"] = {**renamed["router"], "experts": experts}
     return renamed
 
 
-def expand_settings(settings: Mapping[str, Any], place: str) -> list[Variant]:
+def expand_settings(settings: Mapping[str, Content], place: str) -> list[Variant]:
     """Return the settings of a system with every combination of the values of its factors."""
     return _expand(settings, (_describe_system(),), (), place)
 
@@ -178,7 +180,7 @@ def _describe_system() -> inspect.Type:
     return inspect.type_info(SystemSpec)
 
 
-def _expand(value: Any, kinds: Sequence[inspect.Type], path: Path, place: str) -> list[Variant]:
+def _expand(value: Content, kinds: Sequence[inspect.Type], path: Path, place: str) -> list[Variant]:
     """Return the variants of a value at a place of that type."""
     kinds = [option for kind in kinds for option in getattr(kind, "types", (kind,))]
     listed = _find_factor(value, kinds)
@@ -218,11 +220,11 @@ def _values(pairs: Sequence[tuple[object, object]]) -> list[object]:
 
 
 def _expand_each(
-    pairs: Sequence[tuple[Any, Any]],
-    kinds: Mapping[Any, Sequence[inspect.Type]],
+    pairs: Sequence[tuple[Content, Content]],
+    kinds: Mapping[Content, Sequence[inspect.Type]],
     path: Path,
     place: str,
-    make: Any,
+    make: Content,
 ) -> list[Variant]:
     """Return every combination of the variants of several settings."""
     expanded = [_expand(value, kinds.get(key, ()), (*path, str(key)), place) for key, value in pairs]
@@ -237,7 +239,7 @@ def _expand_each(
     ]
 
 
-def _find_factor(value: Any, kinds: Sequence[inspect.Type]) -> list[Any] | None:
+def _find_factor(value: Content, kinds: Sequence[inspect.Type]) -> list[Content] | None:
     """Return the values of a factor; None if the value is an ordinary setting."""
     if isinstance(value, Mapping) and list(value) == [GRID] and isinstance(value[GRID], list | tuple):
         return list(value[GRID])
@@ -250,7 +252,7 @@ def _find_factor(value: Any, kinds: Sequence[inspect.Type]) -> list[Any] | None:
 
 
 def _types_of_keys(
-    value: Mapping[str, Any], kinds: Sequence[inspect.Type]
+    value: Mapping[str, Content], kinds: Sequence[inspect.Type]
 ) -> dict[str, Sequence[inspect.Type]]:
     """Return the types that the settings of a dict may have; nothing for those that are not declared."""
     for kind in kinds:

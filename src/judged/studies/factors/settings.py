@@ -163,10 +163,10 @@ def find_owner(place: str, names: Mapping[str, str], own: Sequence[str]) -> tupl
     )
 
 
-def put_setting(content: dict[str, Any], place: str, value: Scalar) -> None:
+def put_setting(content: dict[str, object], place: str, value: Scalar) -> None:
     """Set a value within the settings of a system; a stage that is written as its type alone gets settings."""
     *path, last = place.split(".")
-    holder: Any = content
+    holder: Any = content  # dicts and lists as they come
     for at, word in enumerate(path):
         key = _find_key(holder, word, place)
         inner = holder.get(key) if isinstance(holder, dict) else holder[key]
@@ -180,7 +180,7 @@ def put_setting(content: dict[str, Any], place: str, value: Scalar) -> None:
     holder[_find_key(holder, last, place)] = value
 
 
-def _find_key(holder: Any, word: str, place: str) -> Any:
+def _find_key(holder: object, word: str, place: str) -> str | int:
     """Return the key of a dict, or the number of an item of a list."""
     if isinstance(holder, dict):
         return word

@@ -13,8 +13,8 @@ from hypothesis import given, settings as limits, strategies as st
 from judged.errors import BadProtocol
 from judged.stats.corrections import holm
 from judged.stats.paired_tests import paired_t
-from judged.studies.effects import match_systems
-from judged.studies.grids import MOST_SYSTEMS, expand_grids
+from judged.studies.factors.effects import match_systems
+from judged.studies.factors.grids import MOST_SYSTEMS, expand_grids
 from judged.studies.run import run_study
 from judged.studies.specification import read_study
 from support.studies import DOCUMENTS, QUERIES, own

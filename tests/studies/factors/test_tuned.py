@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from judged.errors import BadProtocol, UnknownName
+from judged.studies.factors.settings import MOST_TRIALS, RangeSpec, TuneSettings
 from judged.studies.run import open_study, run_study
-from judged.studies.settings import MOST_TRIALS, RangeSpec, TuneSettings
 from judged.studies.specification import read_study
 from judged.studies.tuning import split_queries
 from support.studies import QUERIES, own

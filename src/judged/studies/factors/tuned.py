@@ -19,7 +19,7 @@ from judged.saved import Damaged, from_builtins, to_builtins
 from judged.scoring.evaluate import evaluate
 from judged.store.files import write_file
 from judged.studies.answers import make_run
-from judged.studies.settings import Scalar, TuneSettings, Values
+from judged.studies.factors.settings import Scalar, TuneSettings, Values
 from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Query, Ranked
 from judged.studies.tuning import estimate_mean, split_queries
