@@ -26,6 +26,7 @@ CONTENTS = {
     "report.html": "everything in one page, for a browser",
     "systems.csv": "a row for each system: every measure, the mean time of every stage, what it took to build",
     "comparison.md": "the table of means, for a document; `comparison.tex` for a paper",
+    "effects.csv": "a row for each value of a grid and measure: mean, difference from the first value, corrected p",
     "charts": "bars of every measure, accuracy against latency, times by stage, as SVG and PNG",
     "runs": "what each system retrieved, as TREC text and as Parquet",
     "judgments.csv": "the judgments that systems were scored against",
@@ -70,6 +71,8 @@ def _write_results(study: Study, inputs: StudyInputs) -> None:
     folder = inputs.folder
     study.save(folder / "study.json")
     pyarrow.csv.write_csv(study.to_arrow("systems"), folder / "systems.csv")
+    if study.effects:
+        pyarrow.csv.write_csv(study.to_arrow("effects"), folder / "effects.csv")
     if study.scored is not None:
         pyarrow.csv.write_csv(study.to_arrow("queries"), folder / "queries.csv")
         pyarrow.parquet.write_table(study.to_arrow("timings"), folder / "timings.parquet")

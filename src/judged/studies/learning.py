@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from judged.errors import JudgedError
 from judged.scoring.evaluate import evaluate_many
 from judged.studies.answers import make_run
+from judged.studies.factors.tuned import SettingsTuning, Trials
 from judged.studies.plan import StudyInputs
-from judged.studies.system import Learned, SystemSpec
+from judged.studies.system import Build, Learned, SystemSpec
 from judged.studies.tuning import FusionTuning, tune_fusion
 from judged.tables.run import Run
 
@@ -17,13 +19,39 @@ class Learning:
         self._inputs = inputs
         self._tunings: dict[str, FusionTuning] = {}
 
-    def learn(self, spec: SystemSpec) -> Learned:
-        """Return what a system learns from the runs of its parts."""
+    def learn(self, spec: SystemSpec, build: Build) -> Learned:
+        """Return what a system learns from the runs of its parts, or by trying settings, which `build` takes."""
         if not spec.learns:
             return Learned()
+        if spec.tune is not None:
+            found = self.tune_settings(spec, build)
+            return Learned(settings=found.by_query, settings_of_others=found.settings)
         if spec.fuse is not None:
             return Learned(weights=self.tune(spec).weights)
         return Learned(best_expert=self._find_best_experts(spec))
+
+    def tune_settings(self, spec: SystemSpec, build: Build | None = None) -> SettingsTuning:
+        """Return the settings chosen for a system: those that an earlier run chose, or else by trials."""
+        inputs, study = self._inputs, self._inputs.spec
+        assert spec.tune is not None  # noqa: S101 - the caller has looked
+        planned = next(planned for planned in inputs.plan if planned.spec.name == spec.name)
+        path = planned.log.path.with_suffix(".tuning.json")
+        found = SettingsTuning.load(path)
+        if found is None:
+            if build is None:
+                msg = f"the tuned settings of `{spec.name}` are lost: {path} is not there, or damaged"
+                raise JudgedError(msg, hint="run the study into another folder")
+            trials = Trials(
+                spec.tune,
+                inputs.judgments,
+                spec.tune.measure or study.measure_names()[0],
+                study.protocol,
+                inputs.collection.queries,
+                build,
+            )
+            found = trials.tune(inputs.training or None, seed=study.seed, level=study.level)
+            found.save(path)
+        return found
 
     def tune(self, spec: SystemSpec) -> FusionTuning:
         """Return the tuning of a fusion: weights from the training queries, scored on the others."""

@@ -104,7 +104,12 @@ def plan_systems(spec: StudySpec, collection: Collection, folder: Path) -> list[
     planned = []
     for system in spec.order():
         learning = (
-            {"train": spec.train, "seed": spec.seed, "measures": spec.measure_names()}
+            {
+                "train": spec.train,
+                "seed": spec.seed,
+                "measures": spec.measure_names(),
+                "protocol": spec.protocol,
+            }
             if system.learns
             else {}
         )

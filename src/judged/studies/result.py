@@ -21,6 +21,8 @@ from judged.scoring.evaluate import evaluate
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.evaluations import Evaluations
 from judged.scoring.timing import TimingProtocol
+from judged.studies.factors.effects import Effect, find_effects, show_effects
+from judged.studies.factors.tuned import SettingsTuning
 from judged.studies.routing import RoutingReport
 from judged.studies.stages.clock import TOTAL
 from judged.studies.tuning import FusionTuning
@@ -50,6 +52,10 @@ class SystemRecord:
     """Encoding time of the documents; 0 if all were cached."""
     failure: str = ""
     """Why it failed; empty: it did not."""
+    grid: str = ""
+    """The grid that it belongs to; empty: none."""
+    factors: Mapping[str, str] = field(default_factory=dict)
+    """The values in which it differs from the other systems of its grid."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +98,8 @@ class Study(Result):
     """Value of routers, skip policies and rerankers."""
     tunings: Mapping[str, FusionTuning] = field(default_factory=dict)
     """The tuned weights of fusions, by system."""
+    settings: Mapping[str, SettingsTuning] = field(default_factory=dict)
+    """The tuned settings of systems, by system."""
     notes: tuple[Note, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
     query_texts: Mapping[str, str] = field(default_factory=dict, metadata={"saved": False})
@@ -138,6 +146,18 @@ class Study(Result):
                 means[system, stage] = evaluation.mean()
         return means
 
+    @cached_property
+    def effects(self) -> list[Effect]:
+        """The effects of the factors of grids, in every measure."""
+        grids: dict[str, dict[str, Mapping[str, str]]] = {}
+        for record in self.systems:
+            if record.grid:
+                grids.setdefault(record.grid, {})[record.name] = record.factors
+        comparison = self.comparison
+        if comparison is None or not grids:
+            return []
+        return find_effects(grids, comparison.scores, comparison.settings)
+
     def leaderboard(self) -> Evaluations | None:
         """Return the evaluation of every system that did not fail."""
         return self.scored
@@ -167,11 +187,15 @@ class Study(Result):
                 name: lambda name=name: self.comparison.tables()[name]  # type: ignore[misc,union-attr]
                 for name in ("differences", "means")
             }
+            if self.effects:
+                builders["effects"] = lambda: tabulate([effect.to_dict() for effect in self.effects])
         for report in self.routing:
             name = _name_report(report, self.routing)
             builders[name] = lambda report=report: report.tables()["means"]  # type: ignore[misc]
         for system, tuning in self.tunings.items():
             builders[f"tuning {system}"] = lambda tuning=tuning: tuning.tables()["systems"]  # type: ignore[misc]
+        for system, found in self.settings.items():
+            builders[f"settings {system}"] = found.to_table
         if self.scored is not None:
             builders["queries"] = lambda: self.scored.tables()["scores"]  # type: ignore[union-attr]
             builders["timings"] = self.timings.to_arrow
@@ -245,22 +269,30 @@ class Study(Result):
         inner = replace(display, notes=False)
         if self.comparison is not None:
             yield from self._show_comparison(self.comparison, inner)
+            yield from show_effects(self.effects, full=display.full, intervals=display.intervals)
         elif self.scored is not None:
             yield from self.scored.blocks(inner)
         if self.times:
             yield self._tabulate_times()
         if len(self.stages) > 1:
             yield self._draw_times()
-        for report in self.routing:
-            yield Sentence(f"{report.subject.capitalize()}, by {self.evaluations()[0].measures[0].label}:")
-            yield from report.blocks(inner)
-        for system, tuning in self.tunings.items():
-            yield Sentence(f"{system}, tuned on {counted(self.training, 'training query')}:")
-            yield from tuning.blocks(inner)
+        yield from self._show_learned(inner)
         if self.scored is not None and (self.documents or len(self.systems) > 1):
             yield self._tabulate_systems()
         if display.notes and self.notes:
             yield Notes(self.notes)
+
+    def _show_learned(self, display: Display) -> Iterator[Block]:
+        """Yield decisions, tuned weights and tuned settings."""
+        for report in self.routing:
+            yield Sentence(f"{report.subject.capitalize()}, by {self.evaluations()[0].measures[0].label}:")
+            yield from report.blocks(display)
+        for system, tuning in self.tunings.items():
+            yield Sentence(f"{system}, tuned on {counted(self.training, 'training query')}:")
+            yield from tuning.blocks(display)
+        for system, found in self.settings.items():
+            yield Sentence(f"{system}, with tuned settings:")
+            yield from found.blocks(display)
 
     def _show_comparison(self, comparison: Comparison, display: Display) -> Iterator[Block]:
         """Yield means and latency in one table, the trade-off, and the differences: of the first measure, or of all."""

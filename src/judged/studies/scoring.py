@@ -102,6 +102,8 @@ def _make_record(planned: PlannedSystem, built: Built, failures: Mapping[str, st
         build_seconds=built.build_seconds,
         encode_seconds=built.encode_seconds,
         failure=failures.get(spec.name, ""),
+        grid=spec.grid or "",
+        factors={name: str(value) for name, value in spec.factors.items()},
     )
 
 
@@ -141,6 +143,9 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], lea
         comparison=None if comparison is None else replace(comparison, notes=()),
         times=times,
         routing=tuple(_score_decisions(inputs, answered, scored)),
+        settings={
+            name: learning.tune_settings(system) for name, system in specs.items() if system.tune is not None
+        },
         tunings={name: learning.tune(system) for name, system in tuned.items()},
         notes=tuple(dict.fromkeys((*study.notes, *notes, *_note_changes(answered)))),
         provenance=replace(

@@ -12,12 +12,18 @@ import msgspec
 from judged.errors import BadProtocol, JudgedError, UnknownName, check_kind
 from judged.io.settings import convert_settings, read_yaml
 from judged.measures.parse import parse_measures
-from judged.studies.system import SystemSpec
+from judged.studies.factors.grids import GRID, Content, expand_grids
+from judged.studies.factors.settings import RangeSpec
+from judged.studies.system import SystemSpec, change_settings
 
 DEMO = "demo"
 """The name of the built-in collection."""
 DEMO_STUDY = Path(__file__).with_name("demo.yaml")
 """The study of `judged demo`."""
+FACTOR = "Factor"
+"""The name in the JSON schema of a list of values, each of which makes another system."""
+PLAIN = ("name", "type", "grid", "factors", "tune")
+"""Settings that have one value."""
 SCHEMA_ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -115,7 +121,15 @@ def read_study(
         got = "is empty" if content is None else f"holds a {type(content).__name__}"
         msg = f"{name} {got}, expected `collection` and `systems`"
         raise BadProtocol(msg)
-    spec = convert_settings(_resolve_models(dict(content), base), StudySpec, name)
+    settings = _resolve_models(dict(content), base)
+    grids: dict[str, tuple[str, ...]] = {}
+    if isinstance(settings.get("systems"), list | tuple):
+        settings["systems"], grids = expand_grids(settings["systems"], name)
+    spec = convert_settings(settings, StudySpec, name)
+    if spec.baseline in grids:
+        members = grids[spec.baseline]
+        msg = f"{name}: `baseline` is `{spec.baseline}`, a grid of {len(members):,} systems, expected one of them"
+        raise BadProtocol(msg, hint=f"for example `{members[0]}`")
     for place, error in _find_faults(spec):
         msg = f"{name}: `{place}`: {error.message}"
         raise BadProtocol(msg, hint=error.hint) from error
@@ -130,8 +144,13 @@ def _find_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
     names = [system.name for system in spec.systems]
     if not names:
         yield "systems", BadProtocol("is empty, expected one system or more")
+    found = len(names)
     for number, system in enumerate(spec.systems):
-        yield from _find_system_faults(system, number, names, trained=spec.train is not None)
+        for fault in _find_system_faults(system, number, names, trained=spec.train is not None):
+            found = -1
+            yield fault
+    if found > 0:
+        yield from _find_tuning_faults(spec)
     try:
         spec.order()
     except KeyError:
@@ -160,9 +179,23 @@ def _find_system_faults(
         if part not in names:
             way = next(way for way in ("fuse", "router", "base") if getattr(system, way) is not None)
             yield f"{place}.{way}", UnknownName("system", part, names)
-    if system.learns and not trained:
+    if system.needs_training and not trained:
         hint = "add `train: 0.3` to the study: a share of the queries, which are then not scored"
         yield place, BadProtocol("learns from training queries, and there are none", hint=hint)
+
+
+def _find_tuning_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
+    """Yield the settings to tune that systems do not have, or that do not take the values to try."""
+    specs = {system.name: system for system in spec.systems}
+    for number, system in enumerate(spec.systems):
+        for place, values in () if system.tune is None else system.tune.settings.items():
+            tried = (values.at(0.0), values.at(1.0)) if isinstance(values, RangeSpec) else values
+            try:
+                for value in tried:
+                    change_settings(specs, system.name, {place: value})[system.name].check()
+            except JudgedError as error:
+                yield f"systems[{number}].tune.settings", error
+                break
 
 
 def _find_measure_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
@@ -224,20 +257,38 @@ def _resolve(collection: str | CollectionSpec, base: Path) -> CollectionSpec | s
     return msgspec.structs.replace(collection, **files)
 
 
-def _resolve_models(content: object, base: Path) -> object:
+def _resolve_models(content: Content, base: Path, *, model: bool = False) -> Content:
     """Return the content with every `model` that is a folder next to the study named by its path."""
     if isinstance(content, list):
-        return [_resolve_models(item, base) for item in content]
-    if not isinstance(content, dict):
-        return content
-    return {
-        key: str((base / value).resolve())
-        if key == "model" and isinstance(value, str) and (base / value).is_dir()
-        else _resolve_models(value, base)
-        for key, value in content.items()
-    }
+        return [_resolve_models(item, base, model=model) for item in content]
+    if isinstance(content, dict):
+        return {
+            key: _resolve_models(value, base, model=key == "model" or (model and key == GRID))
+            for key, value in content.items()
+        }
+    found = model and isinstance(content, str) and (base / content).is_dir()
+    return str((base / content).resolve()) if found else content
 
 
 def make_schema() -> dict[str, object]:
     """Return the JSON schema of studies, for the completion of editors."""
-    return {"$schema": SCHEMA_ADDRESS, "title": "A study of judged", **msgspec.json.schema(StudySpec)}
+    schema: dict[str, Content] = msgspec.json.schema(StudySpec)
+    factor = {"$ref": f"#/$defs/{FACTOR}"}
+    known = set(schema["$defs"]) - {"StudySpec", "CollectionSpec"}
+    for name, declared in schema["$defs"].items():
+        for key, setting in declared.get("properties", {}).items():
+            if name in known and key not in PLAIN:
+                declared["properties"][key] = {"anyOf": [setting, factor]}
+    values = {"type": "array", "minItems": 1}
+    listed = {
+        "type": "object",
+        "properties": {GRID: values},
+        "required": [GRID],
+        "additionalProperties": False,
+    }
+    schema["$defs"][FACTOR] = {
+        "title": FACTOR,
+        "description": "Values of a setting; each makes another system.",
+        "anyOf": [values, listed],
+    }
+    return {"$schema": SCHEMA_ADDRESS, "title": "A study of judged", **schema}

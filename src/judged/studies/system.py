@@ -21,13 +21,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Literal, TypeVar
+from typing import Literal, TypeAlias, TypeVar, cast
 
 import msgspec
+from msgspec import json
 
 from judged.errors import BadProtocol, JudgedError, UnknownName
 from judged.index.engine import ENGINES
+from judged.io.settings import convert_settings
 from judged.studies.candidates import collect_ranked
+from judged.studies.factors.settings import Scalar, TuneSettings, find_owner, put_setting
 from judged.studies.fusion import Fusion
 from judged.studies.stages.encoders import ENCODERS, Encoders
 from judged.studies.stages.encoders.encoder import EncoderSpec
@@ -112,6 +115,12 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     rerank: str | Rerankers | tuple[str | Rerankers, ...] | None = None
     depth: int | None = None
     """Number of documents that it returns; by default the depth of the study."""
+    grid: str | None = None
+    """The grid that it belongs to; systems of a list of values have the name that was written."""
+    factors: dict[str, str | int | float | bool] = {}
+    """The values in which it differs from the other systems of its grid, by name of the factor."""
+    tune: TuneSettings | None = None
+    """Settings that are chosen on training queries, its own and those of the systems that it consists of."""
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -125,6 +134,11 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     @property
     def learns(self) -> bool:
         """Whether something in it is learned from training queries."""
+        return self.tune is not None or self.needs_training
+
+    @property
+    def needs_training(self) -> bool:
+        """Whether something in it is learned from training queries that are not scored."""
         return (self.fuse is not None and self.fuse.tune is not None) or (
             self.router is not None and self.router.needs_training
         )
@@ -172,6 +186,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             "fuse": msgspec.to_builtins(self.fuse),
             "base": self.base,
             "depth": self.depth,
+            **({} if self.tune is None else {"tune": msgspec.to_builtins(self.tune)}),
         }
 
     def need_documents(self) -> str | None:
@@ -252,6 +267,56 @@ class SystemReply:
     """False if the skip policy skipped the query."""
 
 
+def change_settings(
+    specs: Mapping[str, SystemSpec], name: str, settings: Mapping[str, Scalar]
+) -> dict[str, SystemSpec]:
+    """Return systems with some settings of one of them, or of systems that it consists of, changed.
+
+    >>> specs = {"words": SystemSpec(name="words", search="bm25")}
+    >>> change_settings(specs, "words", {"search.k1": 0.9})["words"].search_spec().k1
+    0.9
+    """
+    parts = {part: part for part in list_within(specs, name)[1:]}
+    # by the name that was written, unless several systems of that grid are parts
+    grids = [specs[part].grid for part in parts]
+    called = {str(specs[part].grid): part for part in parts if grids.count(specs[part].grid) == 1}
+    own = [
+        field for field in SystemSpec.__struct_fields__ if field not in {"name", "grid", "factors", "tune"}
+    ]
+    changed: dict[str, dict[str, object]] = {}
+    for place, value in settings.items():
+        owner, within = find_owner(place, {**called, **parts}, own)
+        system = owner or name
+        if system not in changed:
+            changed[system] = {
+                key: setting
+                for key, setting in msgspec.to_builtins(
+                    msgspec.structs.replace(specs[system], tune=None)
+                ).items()
+                if setting is not None
+            }
+        put_setting(changed[system], within, value)
+    return {
+        **specs,
+        **{
+            system: convert_settings(content, SystemSpec, f"`tune` of `{name}`")
+            for system, content in changed.items()
+        },
+    }
+
+
+def list_within(specs: Mapping[str, SystemSpec], name: str) -> list[str]:
+    """Return a system and all those that it consists of, each once."""
+    found: dict[str, None] = {}
+    waiting = [name]
+    while waiting:
+        system = waiting.pop()
+        if system not in found and system in specs:
+            found[system] = None
+            waiting += specs[system].parts
+    return list(found)
+
+
 @dataclass(frozen=True)
 class Learned:
     """Parameters of one system that were learned from training queries."""
@@ -260,6 +325,14 @@ class Learned:
     """The weights of a fusion, by system."""
     best_expert: Mapping[str, str] = field(default_factory=dict)
     """The best expert of each training query, by the query's id."""
+    settings: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    """The settings that each query is answered with, by the query's id."""
+    settings_of_others: Mapping[str, Scalar] = field(default_factory=dict)
+    """The settings for all other queries."""
+
+
+Build: TypeAlias = Callable[[Mapping[str, Scalar]], Callable[[Query], Ranked]]
+"""Returns a system with some settings changed, as what it answers to a query."""
 
 
 @dataclass(eq=False)
@@ -322,6 +395,34 @@ class System:
             raise SystemFailed(self.name, inner or stage, error, query.id) from error
 
 
+@dataclass(eq=False)
+class TunedSystem(System):
+    """A system whose settings depend on the query: those that were chosen on other queries."""
+
+    choose: Callable[[str], System] = field(kw_only=True)
+    """Returns the system that answers a query, by the query's id."""
+
+    def answer(self, query: Query, *, skipping: bool = True) -> SystemReply:
+        """Return what the system with the settings of this query finds."""
+        return self.choose(query.id).answer(query, skipping=skipping)
+
+
+class _Remembering:
+    """A system that is asked the same queries again and again, in trials that leave it as it is."""
+
+    def __init__(self, system: System) -> None:
+        self._system, self._replies = system, dict[str, SystemReply]()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._system, name)
+
+    def answer(self, query: Query, *, skipping: bool = True) -> SystemReply:  # noqa: ARG002 - trials do not pass it over
+        """Return what the system answered the first time."""
+        if query.id not in self._replies:
+            self._replies[query.id] = self._system.answer(query)
+        return self._replies[query.id]
+
+
 class Systems:
     """Builds systems by name, each once; systems that others consist of are shared."""
 
@@ -331,11 +432,14 @@ class Systems:
         workshop: Workshop,
         *,
         depth: int,
-        learned: Callable[[SystemSpec], Learned] = lambda _spec: Learned(),
+        learned: Callable[[SystemSpec, Build], Learned] = lambda _spec, _build: Learned(),
     ) -> None:
         self._specs, self._workshop, self._depth, self._learned = specs, workshop, depth, learned
         self._built: dict[str, System] = {}
         self._searchers: dict[str, Searcher] = {}
+        self._variants: list[Systems] = []
+        self._shared: Mapping[str, Searcher] = {}
+        """Searchers of other systems, which close them."""
 
     def build(self, name: str) -> System:
         """Return the system, ready for queries; raise `SystemFailed` if a stage cannot be built."""
@@ -348,9 +452,13 @@ class Systems:
         with ExitStack() as stack:
             for searcher in self._searchers.values():
                 stack.callback(getattr(searcher, "close", lambda: None))
-        self._searchers, self._built = {}, {}
+            for variant in self._variants:
+                stack.callback(variant.close)
+        self._searchers, self._built, self._variants = {}, {}, []
 
     def _build(self, spec: SystemSpec) -> System:
+        if spec.tune is not None:
+            return self._build_tuned(spec)
         parts = [self.build(part) for part in spec.parts]
         system = System(spec.name, spec, spec.depth or self._depth)
         workshop, spaces = _record_spaces(self._workshop)
@@ -376,6 +484,64 @@ class Systems:
         )
         return system
 
+    def _build_tuned(self, spec: SystemSpec) -> System:
+        """Return a system with the settings that are chosen for each query; each combination is built once."""
+        remembered: dict[str, System] = {}
+        trial: Systems | None = None
+
+        def build(settings: Mapping[str, Scalar]) -> Callable[[Query], Ranked]:
+            nonlocal trial
+            if trial is not None:
+                trial.close()  # one at a time: a search may try thousands
+            trial = self._vary(spec.name, settings, remembered)
+            system = trial.build(spec.name)
+            return lambda query: system.answer(query).ranked
+
+        try:
+            learned = self._learned(spec, build)
+        finally:
+            if trial is not None:
+                trial.close()
+        chosen = {
+            json.encode(some): some for some in (*learned.settings.values(), learned.settings_of_others)
+        }
+        variants: dict[bytes, System] = {}
+        for key, settings in chosen.items():
+            self._variants.append(self._vary(spec.name, settings))
+            variants[key] = self._variants[-1].build(spec.name)
+        by_query = {query: variants[json.encode(some)] for query, some in learned.settings.items()}
+        others = variants[json.encode(learned.settings_of_others)]
+        spaces = {id(space): space for system in variants.values() for space in system.spaces}
+        return TunedSystem(
+            spec.name,
+            spec,
+            others.depth,
+            rerankers=others.rerankers,
+            spaces=tuple(spaces.values()),
+            untrained=any(system.untrained for system in variants.values()),
+            seconds=sum(system.seconds for system in variants.values()),
+            choose=lambda query: by_query.get(query, others),
+        )
+
+    def _vary(
+        self, name: str, settings: Mapping[str, Scalar], remembered: dict[str, System] | None = None
+    ) -> Systems:
+        """Return systems of which one has other settings; what these leave as it is, is shared with this one.
+
+        `remembered` collects the systems that stay as they are and remember their answers.
+        """
+        specs = change_settings(self._specs, name, settings)
+        specs[name] = msgspec.structs.replace(specs[name], tune=None)
+        varied = Systems(specs, self._workshop, depth=self._depth, learned=self._learned)
+        for part in list_within(specs, name)[1:]:
+            if all(specs[inner] is self._specs[inner] for inner in list_within(specs, part)):
+                varied._built[part] = self.build(part)
+                if remembered is not None:
+                    kept = remembered.setdefault(part, cast("System", _Remembering(varied._built[part])))
+                    varied._built[part] = kept
+        varied._shared = {**self._shared, **self._searchers}
+        return varied
+
     def _make_find(
         self, system: System, workshop: Workshop, space: VectorSpace | None, parts: Sequence[System]
     ) -> Callable[[Query], tuple[Ranked, tuple[str, ...]]]:
@@ -385,7 +551,7 @@ class Systems:
             return self._make_fusion(system, spec.fuse, parts)
         if spec.router is not None:
             with _naming(spec.name, spec.router.stage):
-                router = spec.router.build(workshop, space, self._learned(spec).best_expert)
+                router = spec.router.build(workshop, space, self._learned(spec, _refuse).best_expert)
             system.source = router
             return _make_routing(system, spec.router.stage, router, {part.name: part for part in parts})
         if spec.base is not None:
@@ -404,6 +570,8 @@ class Systems:
         """Return the searcher of a declaration over some vectors, built once for all systems that have it."""
         # by the identity of the vectors: the same declaration over others is another index
         key = f"{msgspec.json.encode(stage).decode()} {id(space)}"
+        if key in self._shared:
+            return self._shared[key]
         if key not in self._searchers:
             self._searchers[key] = stage.build(self._workshop, space)
         return self._searchers[key]
@@ -413,7 +581,7 @@ class Systems:
     ) -> Callable[[Query], tuple[Ranked, tuple[str, ...]]]:
         fusion = spec.choose()
         with _naming(system.name, spec.stage):
-            given = self._learned(system.spec).weights if spec.tune is not None else spec.weights
+            given = self._learned(system.spec, _refuse).weights if spec.tune is not None else spec.weights
             weights = fusion.check_weights(given, spec.of)
 
         def fuse(query: Query) -> tuple[Ranked, tuple[str, ...]]:
@@ -421,6 +589,10 @@ class Systems:
             return system.time(spec.stage, query, lambda: _fuse(fusion, weights, lists, spec.of)), ()
 
         return fuse
+
+
+def _refuse(_settings: Mapping[str, Scalar]) -> Callable[[Query], Ranked]:
+    raise AssertionError("weights and experts are learned from answers that are there")
 
 
 def _record_spaces(workshop: Workshop) -> tuple[Workshop, list[VectorSpace]]:

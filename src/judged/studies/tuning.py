@@ -91,7 +91,7 @@ def tune_fusion(
     find = _choose_search(
         search, len(candidates.names), step=step, particles=particles, iterations=iterations, seed=seed
     )
-    split = _split(trials.queries, train, FOLDS if folds is None else folds, seed)
+    split = split_queries(trials.queries, train, FOLDS if folds is None else folds, seed)
     found = tuple(trials.tune(find, number, rows, held) for number, (rows, held) in enumerate(split, start=1))
     everything = (
         found[0].weights if train is not None else trials.search(find, np.arange(len(trials.queries)))
@@ -179,7 +179,7 @@ class FusionTuning(Result):
     @cached_property
     def held_out(self) -> Estimate:
         """The mean over the held-out queries, with its interval."""
-        return _estimate(self.tuned, self.level)
+        return estimate_mean(self.tuned, self.level)
 
     @property
     def training(self) -> float:
@@ -190,7 +190,7 @@ class FusionTuning(Result):
         """Return the mean paired difference, tuned weights minus another system, with its interval."""
         if other not in self.others:
             raise UnknownName("system of this tuning", other, list(self.others))
-        return _estimate(self.tuned - self.others[other], self.level)
+        return estimate_mean(self.tuned - self.others[other], self.level)
 
     def fuse(self, runs: FusedRuns, *, depth: int | None = None, name: str | None = None) -> Run:
         """Fuse the runs it was tuned on: queries held out with the weights of their fold, others with `weights`."""
@@ -216,7 +216,7 @@ class FusionTuning(Result):
         systems: list[dict[str, Value]] = [{"system": TUNED, **_bounds("mean", self.held_out)}]
         for name, values in self.others.items():
             gain = _bounds("gain", self.gain_over(name))
-            systems.append({"system": name, **_bounds("mean", _estimate(values, self.level)), **gain})
+            systems.append({"system": name, **_bounds("mean", estimate_mean(values, self.level)), **gain})
         fold_of = {query: fold.number for fold in self.folds for query in fold.queries}
         queries: list[dict[str, Value]] = [
             {
@@ -248,7 +248,7 @@ class FusionTuning(Result):
         yield Sentence(self._answer(display.digits))
         rows: list[tuple[Value, ...]] = [(TUNED, self.held_out, None)]
         rows += [
-            (name, _estimate(values, self.level), self.gain_over(name))
+            (name, estimate_mean(values, self.level), self.gain_over(name))
             for name, values in self.others.items()
         ]
         yield Table(("system", self.measure, "gain of tuned weights"), tuple(rows), title="Held-out queries")
@@ -279,7 +279,8 @@ class FusionTuning(Result):
         }
 
 
-def _estimate(values: Floats, level: float) -> Estimate:
+def estimate_mean(values: Floats, level: float) -> Estimate:
+    """Return a mean with Student's interval, as a cell."""
     interval = defined_student_interval(values, level=level)
     mean = float(values.mean())
     if isinstance(interval, Interval):
@@ -363,7 +364,7 @@ def _check(fusion: Fusion, search: str, *, train: object, folds: int | None) -> 
         raise JudgedError(msg)
 
 
-def _split(
+def split_queries(
     queries: Sequence[str], train: str | Iterable[str] | None, folds: int, seed: int
 ) -> list[tuple[Ints, Ints]]:
     """Return the rows of the training queries and of the others, for each fold."""
@@ -428,19 +429,31 @@ def _search_by_swarm(
     """Return the best weights that a swarm found: it starts at equal weights and at random points of the simplex."""
     rng = np.random.default_rng(seed)
     # with equal weights among its points, a swarm is never worse than them in training
-    place = np.vstack([np.full((1, runs), 1 / runs), rng.dirichlet(np.ones(runs), size=particles - 1)])
-    speed = np.zeros_like(place)
-    best = place.copy()
-    reached = np.array([score(_to_weights(row)) for row in place])
+    start = np.vstack([np.full((1, runs), 1 / runs), rng.dirichlet(np.ones(runs), size=particles - 1)])
+    best = move_swarm(lambda row: score(_to_weights(row)), start, _to_simplex, iterations, rng)
+    return _to_weights(best)
+
+
+def move_swarm(
+    score: Callable[[Floats], float],
+    start: Floats,
+    confine: Callable[[Floats], Floats],
+    iterations: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Return the best point that a particle swarm found; `confine` moves particles back to where points are allowed."""
+    place, speed, best = start, np.zeros_like(start), start.copy()
+    reached = np.array([score(row) for row in place])
     for _ in range(iterations):
         leader = best[int(np.argmax(reached))]
         own, common = rng.random(place.shape), rng.random(place.shape)
         speed = INERTIA * speed + PULL * (own * (best - place) + common * (leader - place))
-        place = _to_simplex(place + speed)
-        now = np.array([score(_to_weights(row)) for row in place])
+        place = confine(place + speed)
+        now = np.array([score(row) for row in place])
         better = now > reached
         best[better], reached[better] = place[better], now[better]
-    return _to_weights(best[int(np.argmax(reached))])
+    chosen: Floats = best[int(np.argmax(reached))]
+    return chosen
 
 
 def _to_simplex(place: Floats) -> Floats:

@@ -189,7 +189,7 @@ def test_a_router_learns_from_what_the_study_learned(tmp_path: Path) -> None:
         "tuned": Learned(weights={"words": 1.0, "letters": 0.0}),
     }
     systems = [WORDS_SYSTEM, LETTERS_SYSTEM, routed, tuned]
-    with open_systems(tmp_path, systems, learned=lambda spec: learned[spec.name]) as ask:
+    with open_systems(tmp_path, systems, learned=lambda spec, _build: learned[spec.name]) as ask:
         assert ask("routed", QUERIES["q1"]).experts[0] == "letters"
         assert ask("routed", QUERIES["q2"]).experts[0] == "words"
         found, alone = ask("tuned", QUERIES["q2"]).ranked, ask("words", QUERIES["q2"]).ranked

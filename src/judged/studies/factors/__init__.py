@@ -1,0 +1,1 @@
+"""Factors of a study: grids of settings, the effect of each, and settings that are tuned."""
