@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from time import time
 
 import msgspec
 
@@ -30,6 +31,8 @@ class Asked(msgspec.Struct, frozen=True):
     retrieved: bool = True
     anyway: tuple[tuple[str, ...], tuple[float, ...]] | None = None
     """The results that would have been retrieved, where the skip policy skipped the query."""
+    at: float = 0.0
+    """When it was asked, in seconds since 1970."""
 
     def __post_init__(self) -> None:
         """Refuse what no system answers, as a damaged line of a log may have it."""
@@ -54,6 +57,7 @@ class Asked(msgspec.Struct, frozen=True):
             answer.experts,
             answer.retrieved,
             None if anyway is None else (anyway.documents, anyway.scores),
+            time(),
         )
 
 
@@ -66,6 +70,12 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     build_seconds: float = 0.0
     encode_seconds: float = 0.0
     cached_documents: int = 0
+    vectors_of: int = 0
+    """When the oldest cached vector was encoded, in seconds since 1970; 0 if none was cached."""
+    versions: tuple[str, ...] = ()
+    """The versions that servers report."""
+    finished: bool = False
+    """Whether the last query was asked."""
     notes: tuple[str, ...] = ()
     """Notes of its stages for readers of the results, after the last query that was asked."""
 
@@ -76,6 +86,11 @@ class AnswerLog(Log[Asked]):
     def __init__(self, path: Path) -> None:
         # not durable: waiting for the disk after every query would disturb the times of the next one
         super().__init__(path, msgspec.json.Decoder(Asked).decode, durable=False)
+
+    def restart(self) -> None:
+        """Forget every answer; a process that is killed here leaves a log that nobody takes for a finished one."""
+        self.path.unlink(missing_ok=True)
+        self.path.with_suffix(".json").unlink(missing_ok=True)
 
     def first_pass(self) -> Iterator[Asked]:
         """Yield the answers of the first pass, each query once."""

@@ -47,7 +47,11 @@ class SystemRecord:
     """The length of the vectors of each encoder."""
     build_seconds: float = 0.0
     encode_seconds: float = 0.0
-    """Encoding time of the documents; 0 if all were cached."""
+    """Encoding time of the documents, without those whose vectors were cached."""
+    vectors_of: str = ""
+    """When the oldest cached vector was encoded; empty: none was cached."""
+    answers_of: str = ""
+    """When the answers were given that were kept of an earlier run; empty: there are none."""
     failure: str = ""
     """Why it failed; empty: it did not."""
 
@@ -198,6 +202,8 @@ class Study(Result):
             "dimensions": ", ".join(map(str, record.dimensions)),
             "untrained": record.untrained,
             "encode_s": record.encode_seconds,
+            "vectors_of": record.vectors_of,
+            "answers_of": record.answers_of,
             "build_s": record.build_seconds,
             "failure": record.failure,
         }
@@ -286,11 +292,15 @@ class Study(Result):
             mean = comparison.mean(system, measure)
             return make_estimate(mean.mean, mean.interval, marks, bounds=display.intervals)
 
+        kept = {
+            record.name: f"answers of {record.answers_of}" for record in self.systems if record.answers_of
+        }
         rows = tuple(
             (
                 name,
                 *(make_cell(name, measure) for measure in comparison.measures),
                 _round(self.latencies[name, TOTAL]["Latency"]),
+                *([kept.get(name)] if kept else []),
             )
             for name in comparison.ranked()
         )
@@ -299,7 +309,7 @@ class Study(Result):
             f"Means; against {baseline}, by corrected p: *** < 0.001, ** < 0.01, * < 0.05, ns not significant"
         )
         table = Table(
-            ("system", *comparison.measures, "mean ms"),
+            ("system", *comparison.measures, "mean ms", *(["kept"] if kept else [])),
             rows,
             title=None if baseline is None else stars,
             corner="measure",
@@ -333,7 +343,7 @@ class Study(Result):
                 record.name,
                 record.stages,
                 ", ".join(map(str, record.dimensions)) or None,
-                f"{record.encode_seconds:.1f}" if record.encode_seconds else None,
+                _describe_encoding(record),
                 f"{record.build_seconds:.1f}",
             )
             for record in self.systems
@@ -378,6 +388,13 @@ class Study(Result):
 
 def _round(value: float | None) -> str | None:
     return None if value is None else f"{value:.3g}"
+
+
+def _describe_encoding(record: SystemRecord) -> str | None:
+    """Return the time that encoding took, and how old the vectors are that took none."""
+    taken = f"{record.encode_seconds:.1f}" if record.encode_seconds else ""
+    cached = f"vectors of {record.vectors_of}" if record.vectors_of else ""
+    return " + ".join(filter(None, (taken, cached))) or None
 
 
 def _name_report(report: RoutingReport, others: Sequence[RoutingReport]) -> str:

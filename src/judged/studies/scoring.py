@@ -28,7 +28,7 @@ from judged.studies.tables import Choices, Reranking, SkipDecisions
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 from judged.tables.timings import Timings
-from judged.wording import counted
+from judged.wording import counted, say_when
 
 UNTRAINED = " (untrained)"
 """Suffix of the names of systems with random weights."""
@@ -54,8 +54,11 @@ class _Answered:
         return list(first.values())
 
 
-def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learning) -> Study:
-    """Return the result of a study; `failures` has why systems failed, by name, `learning` what was tuned."""
+def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learning, began: float) -> Study:
+    """Return the result of a study that began at a moment, in seconds since 1970.
+
+    `failures` has why systems failed, by name, `learning` what was tuned.
+    """
     built = [planned.log.read_build() for planned in inputs.plan]
     records = [_make_record(*pair, failures) for pair in zip(inputs.plan, built, strict=True)]
     wanted = set(inputs.scored)
@@ -69,7 +72,14 @@ def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learn
         for record, planned, made in zip(records, inputs.plan, built, strict=True)
         if not record.failure
     ]
+    dates = {system.name: _date_kept(system.asked, began) for system in answered}
+    records = [replace(record, answers_of=dates.get(record.name, "")) for record in records]
     notes = [Note("collection", "info", note) for note in inputs.collection.notes]
+    notes += [
+        Note("kept-answers", "info", f"{name}: answers of {date} were kept: scores and times are of then")
+        for name, date in dates.items()
+        if date
+    ]
     notes += [
         Note("failed-system", "warning", f"{record.name} failed: {record.failure}")
         for record in records
@@ -101,8 +111,19 @@ def _make_record(planned: PlannedSystem, built: Built, failures: Mapping[str, st
         dimensions=built.dimensions,
         build_seconds=built.build_seconds,
         encode_seconds=built.encode_seconds,
+        vectors_of=say_when(built.vectors_of) if built.vectors_of else "",
         failure=failures.get(spec.name, ""),
     )
+
+
+def _date_kept(asked: Sequence[Asked], began: float) -> str:
+    """Return when those answers were given that are older than the run, and how many they are if not all."""
+    kept = [answer.at for answer in asked if answer.at < began]
+    if not kept:
+        return ""
+    dates = dict.fromkeys((say_when(min(kept)), say_when(max(kept))))
+    some = f" ({len(kept):,} of {len(asked):,})" if len(kept) < len(asked) else ""
+    return f"{' to '.join(dates)}{some}"
 
 
 def _list_settings(inputs: StudyInputs) -> dict[str, object]:

@@ -23,6 +23,9 @@ class OpenAI(EncoderSpec, tag="openai", frozen=True, kw_only=True):
     """A model behind an OpenAI-compatible endpoint for embeddings."""
 
     extra: ClassVar[str] = "endpoint"
+    steadiness: ClassVar[float] = (
+        0.03  # endpoints return vectors that differ with what else they are working on
+    )
 
     model: str
     """The name that the endpoint has for the model."""
@@ -72,7 +75,7 @@ class EndpointEncoder:
         self.url = self._client.url
         self.identity = {"endpoint": self.url}
         self._dimensions = spec.dimensions
-        self.notes = self._client.notes
+        self.notes, self.forget = self._client.notes, self._client.forget
 
     @property
     def dimensions(self) -> int:

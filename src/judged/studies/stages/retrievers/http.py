@@ -133,20 +133,26 @@ class Elasticsearch(EndpointSpec, frozen=True, kw_only=True, tag="elasticsearch"
             ids=_IDS,
             scores=_SCORES,
         )
-        return _HttpSource(spec.connect(), spec, check_whole)
+        return _HttpSource(spec.connect(), spec, check_whole, about=self.url)
 
 
 class _HttpSource:
     def __init__(
-        self, client: SearchClient, spec: Http, check: Callable[[Any], None] = lambda _answer: None
+        self,
+        client: SearchClient,
+        spec: Http,
+        check: Callable[[Any], None] = lambda _answer: None,
+        *,
+        about: str = "",
     ) -> None:
+        self._about = about
         self._client, self._spec, self._check = client, spec, check
         self._ids = _compile(spec.ids)
         self._scores = None if spec.scores is None else _compile(spec.scores)
         prefix = _UP_TO_LIST.match(spec.ids)
         self._list = None if prefix is None else _compile(prefix[0])
         self.reader = AnswerReader()
-        self.notes, self.close = client.notes, client.close
+        self.notes, self.forget, self.close = client.notes, client.forget, client.close
 
     def find(self, text: str, depth: int) -> SearchReply:
         """Send the query, and read ids and scores of the answer."""
@@ -159,6 +165,16 @@ class _HttpSource:
         with naming_answer(spec.url):
             self._check(answer)
             return self._read(answer)
+
+    def version(self) -> str:
+        """Return the version that the server reports about itself; empty if it has no such page, or does not show it."""
+        if not self._about:
+            return ""
+        try:
+            about = self._client.ask("GET", self._about, attempts=1)
+            return str(about["version"]["number"])
+        except (EndpointFailed, LookupError, TypeError):
+            return ""
 
     def _read(self, answer: Any) -> SearchReply:
         spec = self._spec

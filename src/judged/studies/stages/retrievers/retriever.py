@@ -74,6 +74,17 @@ class ExistingSystem:
         more = getattr(self.source, "notes", None)
         return [*notes, *([] if more is None else more())]
 
+    def forget(self) -> None:
+        """Forget what was counted for notes."""
+        self.counts.clear()
+        self.source.reader.counts.clear()
+        getattr(self.source, "forget", lambda: None)()
+
+    def version(self) -> str:
+        """Return the version that the system reports; empty if it reports none."""
+        version = getattr(self.source, "version", None)
+        return "" if version is None else str(version())
+
     def close(self) -> None:
         """Close connections, if there are any."""
         close = getattr(self.source, "close", None)

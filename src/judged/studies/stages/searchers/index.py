@@ -168,6 +168,10 @@ class _IndexSearcher:
             scores = candidates @ asked
         return scores
 
+    def version(self) -> str:
+        """Return the version of the engine, or of its server."""
+        return str(self._engine.version())
+
     def close(self) -> None:
         """Release the index, and what it made on a server."""
         self._engine.close()
