@@ -18,7 +18,7 @@ from support.studies import DOCUMENTS, QUERIES, count_calls, own
 pytest.importorskip("bm25s")
 WORDS = {"name": "words", "search": "bm25"}
 ASKED = {"name": "asked", "retriever": "parts:retrieve"}
-HELPED = {"name": "helped", "retriever": "mine:find"}
+HELPED = {"name": "helped", "retriever": "fresh_mine:find"}
 
 
 @pytest.fixture(autouse=True)
@@ -89,11 +89,18 @@ def test_what_is_built_here_is_kept_and_dated() -> None:
     assert [one.seconds.tolist() for one in first.times] == [one.seconds.tolist() for one in second.times]
 
 
+HELPERS = ("fresh_mine", "fresh_helper", "fresh_deep")
+
+
 def write_helpers(desk: Path, found: str) -> None:
     """A retriever that imports a helper, which imports another one."""
-    (desk / "mine.py").write_text("from helper import search\ndef find(text):\n    return search(text)\n")
-    (desk / "helper.py").write_text("import deep\ndef search(text):\n    return [deep.ANSWER]\n")
-    (desk / "deep.py").write_text(f"ANSWER = {found!r}\n")
+    (desk / "fresh_mine.py").write_text(
+        "from fresh_helper import search\ndef find(text):\n    return search(text)\n"
+    )
+    (desk / "fresh_helper.py").write_text(
+        "import fresh_deep\ndef search(text):\n    return [fresh_deep.ANSWER]\n"
+    )
+    (desk / "fresh_deep.py").write_text(f"ANSWER = {found!r}\n")
 
 
 def test_a_helper_module_is_part_of_the_key(desk: Path) -> None:
@@ -102,7 +109,7 @@ def test_a_helper_module_is_part_of_the_key(desk: Path) -> None:
     run_study(study(HELPED), output="out")
     assert open_study(study(HELPED), desk / "out", reuse=True).done == len(QUERIES)
     write_helpers(desk, "d8")
-    for module in ("mine", "helper", "deep"):  # another process would import them anew
+    for module in HELPERS:  # another process would import them anew
         sys.modules.pop(module)
     importlib.invalidate_caches()
     assert open_study(study(HELPED), desk / "out", reuse=True).done == 0
@@ -113,12 +120,16 @@ def test_a_helper_module_is_part_of_the_key(desk: Path) -> None:
 
 def test_a_file_that_code_reads_unseen_changes_answers_and_vectors(desk: Path) -> None:
     """No key has it: the encoder is asked about a few cached documents, and its vectors are no longer those."""
-    (desk / "weights.py").write_text(
+    (desk / "fresh_weights.py").write_text(
         "import numpy as np\nfrom pathlib import Path\nimport parts\n"
         "def encode(texts):\n    return parts.encode(texts) * np.float32(Path('weights').read_text())\n"
     )
     (desk / "weights").write_text("1")
-    system = {"name": "own", "encoder": {"type": "function", "function": "weights:encode"}, "search": "exact"}
+    system = {
+        "name": "own",
+        "encoder": {"type": "function", "function": "fresh_weights:encode"},
+        "search": "exact",
+    }
     ip = {**system, "search": {"type": "index", "engine": "exact", "metric": "ip"}}
     run_study(study(ip), output="out")
     run = Path("out", "runs", "own.run").read_text()
