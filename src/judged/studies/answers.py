@@ -12,6 +12,7 @@ from judged.store.files import write_file
 from judged.store.log import Log
 from judged.studies.stages.stage import Ranked
 from judged.studies.system import SystemReply
+from judged.tables.nested import Flat
 from judged.tables.run import Run
 
 
@@ -114,12 +115,11 @@ class AnswerLog(Log[Asked]):
 
 
 def make_run(name: str, lists: Iterable[tuple[str, Sequence[str], Sequence[float]]]) -> Run:
-    """Return the run of ranked lists: the query of each, its documents and their scores."""
-    queries: list[str] = []
-    documents: list[str] = []
-    scores: list[float] = []
+    """Return the run of ranked lists: the query of each, its documents and their scores; empty lists stay in it."""
+    flat = Flat()
     for query, some, values in lists:
-        queries += [query] * len(some)
-        documents += some
-        scores += values
-    return Run.from_columns(queries, documents, scores, name=name)
+        flat.query += [query] * len(some)
+        flat.document += some
+        flat.number += values
+        flat.empty += [] if some else [query]
+    return Run.from_flat(flat, name)

@@ -59,6 +59,7 @@ class ExistingSystem:
     def search(self, query: Query, depth: int) -> Ranked:
         """Return at most `depth` results."""
         documents, scores = self.source.reader.rank(self.source.find(query.text, depth), depth)
+        self._check_text(documents)
         self._count_unknown(documents)
         return Ranked(tuple(documents), tuple(scores))
 
@@ -90,6 +91,14 @@ class ExistingSystem:
         close = getattr(self.source, "close", None)
         if close is not None:
             close()
+
+    def _check_text(self, documents: Sequence[str]) -> None:
+        """Raise `StageFailed` for an id that is not text, which no file can hold."""
+        try:
+            "".join(documents).encode()
+        except UnicodeEncodeError:
+            msg = f"`{self.name}` returned an id with half of a surrogate pair, which is not text"
+            raise StageFailed(msg) from None
 
     def _count_unknown(self, documents: Sequence[str]) -> None:
         """Count results that the collection does not have; raise `StageFailed` if none was ever one that it has.
