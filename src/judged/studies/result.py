@@ -11,7 +11,16 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.blocks import Block, Display, Estimate, Figure, Notes, Sentence, Table, Value, mark_best
-from judged.comparison.blocks import difference_tables, find_axes, make_estimate, query_tables
+from judged.comparison.blocks import (
+    BETTER,
+    WORSE,
+    describe_means,
+    difference_tables,
+    direct_stars,
+    find_axes,
+    make_estimate,
+    query_tables,
+)
 from judged.comparison.result import Comparison
 from judged.errors import UnknownName
 from judged.figures import Record, draw_bars, draw_stacked_bars
@@ -22,7 +31,7 @@ from judged.scoring.evaluation import Evaluation
 from judged.scoring.evaluations import Evaluations
 from judged.scoring.timing import TimingProtocol
 from judged.studies.routing import RoutingReport
-from judged.studies.stages.clock import TOTAL
+from judged.studies.stages.clock import TOTAL, sort_stages
 from judged.studies.tuning import FusionTuning
 from judged.tables.timings import Timings
 from judged.wording import counted, join_words
@@ -119,7 +128,7 @@ class Study(Result):
     @property
     def stages(self) -> tuple[str, ...]:
         """Every stage that was timed, the total last."""
-        return tuple(sorted(dict.fromkeys(row.stage for row in self.times), key=lambda stage: stage == TOTAL))
+        return tuple(sort_stages(dict.fromkeys(row.stage for row in self.times)))
 
     @property
     def timings(self) -> Timings:
@@ -193,6 +202,7 @@ class Study(Result):
             "system": record.name,
             "stages": record.stages,
             **{name: None if np.isnan(value) else value for name, value in means.items()},
+            **self._compare_record(record),
             **times,
             **{
                 f"total_{name}_ms": total.get(f"Latency(p={name[1:]})")
@@ -207,6 +217,25 @@ class Study(Result):
             "build_s": record.build_seconds,
             "failure": record.failure,
         }
+
+    def _compare_record(self, record: SystemRecord) -> dict[str, Value]:
+        """Return how a system differs from the only baseline, by measure: difference, p, effect, stars with direction."""
+        comparison = self.comparison
+        if comparison is None or len(comparison.baselines) != 1:
+            return {}
+        found: dict[str, Value] = {}
+        for scores in comparison.scores:
+            compared = record.name in comparison.systems and record.name != comparison.baselines[0]
+            contrast = comparison.contrast(record.name, measure=scores.measure) if compared else None
+            numbers = {} if contrast is None else contrast.to_dict()
+            found |= {
+                f"{scores.measure}_{name}": numbers.get(name)
+                for name in ("difference", "p", "p_corrected", "effect")
+            }
+            found[f"{scores.measure}_stars"] = (
+                None if contrast is None else direct_stars(contrast, higher_is_better=scores.higher_is_better)
+            )
+        return found
 
     def _stage_records(self) -> list[dict[str, Value]]:
         names = ("mean_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms")
@@ -243,7 +272,19 @@ class Study(Result):
         return f"{self.latencies[system, TOTAL]['Latency']:.3g} ms"
 
     def blocks(self, display: Display) -> Iterable[Block]:
-        """Return the answer, scores, times by stage, differences, decisions, tunings and figures."""
+        """Return the answer, scores, times by stage, differences, decisions, tunings and figures; for a paper, tables alone."""
+        if display.paper and self.comparison is not None and not display.per_query:
+            return self._show_paper(self.comparison, display)
+        return self._show_all(display)
+
+    def _show_paper(self, comparison: Comparison, display: Display) -> Iterator[Block]:
+        """Yield means, how they were compared, and every difference with its p-value and effect size."""
+        caption = describe_means(comparison, marks=False)
+        yield replace(self._tabulate_means(comparison, display), caption=caption)
+        columns = ("difference", "change", "p", "corrected", "effect", "stars", "won")
+        yield from difference_tables(comparison, replace(display, columns=columns))
+
+    def _show_all(self, display: Display) -> Iterator[Block]:
         yield Sentence(self.answer(display.digits))
         yield Sentence(self._describe())
         for name, message in self.failures.items():
@@ -285,10 +326,13 @@ class Study(Result):
     def _tabulate_means(self, comparison: Comparison, display: Display) -> Table:
         """Return a row for each system: every measure, starred where it differs from the baseline, and its latency."""
         baseline = comparison.baselines[0] if display.marks and len(comparison.baselines) == 1 else None
+        better = {scores.measure: scores.higher_is_better for scores in comparison.scores}
 
         def make_cell(system: str, measure: str) -> Estimate:
-            starred = baseline is not None and system != baseline
-            marks = comparison.contrast(system, baseline, measure).stars if starred else ""
+            marks = ""
+            if baseline is not None and system != baseline:
+                contrast = comparison.contrast(system, baseline, measure)
+                marks = direct_stars(contrast, higher_is_better=better[measure])
             mean = comparison.mean(system, measure)
             return make_estimate(mean.mean, mean.interval, marks, bounds=display.intervals)
 
@@ -304,9 +348,9 @@ class Study(Result):
             )
             for name in comparison.ranked()
         )
-        better = {scores.measure: scores.higher_is_better for scores in comparison.scores}
         stars = (
-            f"Means; against {baseline}, by corrected p: *** < 0.001, ** < 0.01, * < 0.05, ns not significant"
+            f"Means; {BETTER} better, {WORSE} worse than {baseline} by corrected p: "
+            "*** < 0.001, ** < 0.01, * < 0.05, ns not significant"
         )
         table = Table(
             ("system", *comparison.measures, "mean ms", *(["kept"] if kept else [])),

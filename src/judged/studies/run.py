@@ -184,7 +184,7 @@ def _find_kept(
     system: System, planned: PlannedSystem, warm: Mapping[str, tuple[str, ...]]
 ) -> frozenset[tuple[str, int]]:
     """Return the queries whose answers are kept: none if the system now answers some of them otherwise."""
-    if planned.answered and planned.log.read_build().versions != system.versions():
+    if not planned.answered or planned.log.read_build().versions != system.versions():
         return frozenset()
     before = {asked.query: asked.documents for asked in planned.log.first_pass() if asked.query in warm}
     changed = any(before[query] != warm[query] for query in before)

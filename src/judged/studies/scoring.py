@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -24,7 +23,7 @@ from judged.studies.decisions import score_decisions
 from judged.studies.learning import Learning
 from judged.studies.plan import PACKAGES, PlannedSystem, StudyInputs, describe_stages
 from judged.studies.result import StageTimes, Study, SystemRecord
-from judged.studies.stages.clock import TOTAL
+from judged.studies.stages.clock import OTHER, TOTAL, sort_stages
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 from judged.tables.timings import Timings
@@ -211,21 +210,24 @@ def _make_runs(
 
 
 def _collect_times(answered: Sequence[Answered], repeats: int) -> Iterator[StageTimes]:
-    """Yield every time of every stage, on the scored queries, in the order in which they were asked."""
+    """Yield every time of every stage, on the scored queries, in the order in which they were asked.
+
+    A stage that a query did not come to took it no time, and what no stage took is the stage `other`: so the stages of a
+    system add up to its total, query by query and in their means.
+    """
     for system in answered:
-        queries: dict[str, list[str]] = defaultdict(list)
-        seconds: dict[str, list[float]] = defaultdict(list)
-        seen: set[tuple[str, int]] = set()
-        for asked in system.asked:
-            key = (asked.query, asked.sample)
-            if asked.sample >= repeats or key in seen:
-                continue
-            seen.add(key)
-            for stage, nanoseconds in asked.nanoseconds.items():
-                queries[stage].append(asked.query)
-                seconds[stage].append(nanoseconds / 1e9)
-        for stage in sorted(seconds, key=lambda stage: stage == TOTAL):
-            yield StageTimes(system.name, stage, tuple(queries[stage]), np.array(seconds[stage]))
+        asked = {(one.query, one.sample): one for one in reversed(system.asked) if one.sample < repeats}
+        queries, taken = tuple(query for query, _ in reversed(asked)), [*reversed(asked.values())]
+        stages = dict.fromkeys(stage for one in taken for stage in one.nanoseconds if stage != TOTAL)
+        seconds = {
+            stage: np.array([one.nanoseconds.get(stage, 0) for one in taken]) / 1e9
+            for stage in (*stages, TOTAL)
+        }
+        if stages:
+            rest = seconds[TOTAL] - sum(seconds[stage] for stage in stages)
+            seconds[OTHER] = np.maximum(rest + seconds.get(OTHER, 0.0), 0.0)
+        for stage in sort_stages(seconds):
+            yield StageTimes(system.name, stage, queries, seconds[stage])
 
 
 def _compare(
