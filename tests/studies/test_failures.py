@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -104,3 +105,114 @@ def test_what_no_file_holds_and_who_leaves_is_a_failure(function: str, words: st
 
     assert words in study.failures["bad"]
     assert study["words"].mean()["RR"] == 1.0
+
+
+FLAKY = """
+import itertools, time
+turns = itertools.count()
+def tenth(text):
+    if text == "night sky": raise ConnectionError("one in six")
+    return ["d1"]
+def second_time(text, seen=set()):
+    if text not in seen:
+        seen.add(text)
+        raise ConnectionError("once")
+    return ["d1"]
+def slow(text):
+    if text == "night sky": time.sleep(0.3)
+    return ["d1"]
+def down(text): raise ConnectionError("down")
+"""
+
+
+def flaky(desk: Path, function: str, **settings: Any) -> dict[str, Any]:
+    """A system of the module `flaky`, which is imported anew."""
+    sys.modules.pop("flaky", None)
+    (desk / "flaky.py").write_text(FLAKY)
+    return {"name": "flaky", "retriever": f"flaky:{function}", **settings}
+
+
+def test_a_failed_query_is_the_failure_of_its_system_unless_it_is_said_otherwise(desk: Path) -> None:
+    """The first is named."""
+    study = run(flaky(desk, "tenth"))
+
+    assert "`q4`" in study.failures["flaky"]
+    assert "one in six" in study.failures["flaky"]
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_a_failed_query_may_count_as_empty(desk: Path, concurrency: int) -> None:
+    """It scores 0, has no times, and is listed with its error; the others are as if it had not been."""
+    study = run(flaky(desk, "tenth", on_error="empty"), concurrency=concurrency)
+    values = study["flaky"].per_query().by_query("RR")
+    times = next(one for one in study.times if (one.system, one.stage) == ("flaky", "total"))
+
+    assert not study.failures
+    assert {query: value for query, value in values.items() if value} == {"q1": 0.5, "q6": 1.0} or values[
+        "q4"
+    ] == 0
+    assert len(values) == 6
+    assert sorted(times.queries) == ["q1", "q2", "q3", "q5", "q6"]
+    assert [(one.system, one.query) for one in study.failed_queries] == [("flaky", "q4")]
+    assert "one in six" in Path("out/failures.csv").read_text()
+    assert "failed on 1 query, scored without results (q4: " in str(study)
+    assert study.to_arrow("systems").to_pylist()[1]["failed_queries"] == 1
+
+
+def test_a_failed_query_may_be_left_out_for_everybody(desk: Path) -> None:
+    """Systems are compared on the same queries."""
+    study = run(flaky(desk, "tenth"), on_error="skip")
+
+    assert study.queries == 5
+    assert "q4" not in study["words"].per_query().by_query("RR")
+    assert "no system is scored on" in str(study)
+    assert "q4" not in Path("out/judgments.csv").read_text()
+
+
+def test_failed_queries_are_asked_again_by_the_next_run(desk: Path) -> None:
+    """And nothing else is, though the system is a function of users."""
+    system = flaky(desk, "tenth", on_error="empty")
+    run(system, warmup=0)
+    (desk / "flaky.py").write_text(FLAKY)
+    before = open_study(
+        {"collection": "pets", "systems": [WORDS, system], "measures": ["nDCG@5", "RR"], "warmup": 0}, "out"
+    )
+
+    assert [planned.done for planned in before.plan] == [6, 5]
+    again = run(system, warmup=0)
+    assert [one.query for one in again.failed_queries] == ["q4"]
+    assert len(list(before.plan[1].log.read())) == 7
+
+
+def test_more_failures_than_allowed_are_the_failure_of_the_system(desk: Path) -> None:
+    """And failing on every query is, however many are allowed."""
+    assert (
+        "more than `max_failures: 0`"
+        in run(flaky(desk, "tenth", on_error="empty", max_failures=0)).failures["flaky"]
+    )
+    assert "on every query, 6" in run(flaky(desk, "down"), on_error="empty").failures["flaky"]
+
+
+def test_a_query_is_asked_again_as_often_as_allowed(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every kind of system is."""
+    monkeypatch.setattr("judged.studies.asker.FIRST_WAIT", 0.001)
+    study = run(flaky(desk, "second_time", retries=1), warmup=0)
+
+    assert not study.failures
+    assert not study.failed_queries
+
+
+def test_a_query_that_takes_too_long_has_failed(desk: Path) -> None:
+    """After the time, not after the system; the rest is answered."""
+    study = run(flaky(desk, "slow", on_error="empty", timeout=0.1))
+
+    assert [(one.query, "no answer in 0.1 s" in one.error) for one in study.failed_queries] == [("q4", True)]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"on_error": "ignore"}, {"retries": -1}, {"timeout": 0}, {"concurrency": 0}]
+)
+def test_limits_are_checked_before_anything_is_asked(wrong: dict[str, Any]) -> None:
+    """The error names the setting."""
+    with pytest.raises(judged.JudgedError, match=next(iter(wrong))):
+        run(**wrong)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from judged.problem import Note
@@ -36,6 +36,16 @@ class Answered:
                 first.setdefault(asked.query, asked)
         return list(first.values())
 
+    def select(self, queries: Collection[str]) -> Answered:
+        """Return it with its answers to these queries alone."""
+        wanted = set(queries)
+        return replace(self, asked=tuple(asked for asked in self.asked if asked.query in wanted))
+
+    @property
+    def failed(self) -> list[Asked]:
+        """The queries that it failed on."""
+        return [asked for asked in self.asked if asked.error]
+
     def date_kept(self, began: float) -> str:
         """Return when those answers were given that are older than the run, and how many they are if not all."""
         kept = [answer.at for answer in self.asked if answer.at < began]
@@ -50,7 +60,7 @@ class Answered:
         first: dict[str, tuple[str, ...]] = {}
         changed = set()
         for asked in self.asked:
-            if first.setdefault(asked.query, asked.documents) != asked.documents:
+            if not asked.error and first.setdefault(asked.query, asked.documents) != asked.documents:
                 changed.add(asked.query)
         if changed:
             message = f"{self.name} returned different results for {counted(len(changed), 'query')} in a later pass; the first pass is scored"

@@ -34,6 +34,8 @@ class Asked(msgspec.Struct, frozen=True):
     """The results that would have been retrieved, where the skip policy skipped the query."""
     at: float = 0.0
     """When it was asked, in seconds since 1970."""
+    error: str = ""
+    """Why it failed; empty: it did not."""
 
     def __post_init__(self) -> None:
         """Refuse what no system answers, as a damaged line of a log may have it."""
@@ -61,6 +63,11 @@ class Asked(msgspec.Struct, frozen=True):
             time(),
         )
 
+    @classmethod
+    def fail(cls, query: str, sample: int, error: str) -> Asked:
+        """Return the record of a query that failed: it has neither results nor times."""
+        return cls(query, sample, (), (), {}, at=time(), error=error)
+
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
     """Figures from building a system."""
@@ -76,7 +83,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     versions: tuple[str, ...] = ()
     """The versions that servers report."""
     finished: bool = False
-    """Whether the last query was asked."""
+    """Whether every query was answered."""
     notes: tuple[str, ...] = ()
     """Notes of its stages for readers of the results, after the last query that was asked."""
 
@@ -93,13 +100,28 @@ class AnswerLog(Log[Asked]):
         self.path.unlink(missing_ok=True)
         self.path.with_suffix(".json").unlink(missing_ok=True)
 
+    def read_latest(self) -> list[Asked]:
+        """Return the first answer to each query in each pass; its last failure where there is none."""
+        found: dict[tuple[str, int], Asked] = {}
+        for asked in self.read():
+            key = (asked.query, asked.sample)
+            if key not in found or found[key].error:
+                found[key] = asked
+        return list(found.values())
+
     def first_pass(self) -> Iterator[Asked]:
         """Yield the answers of the first pass, each query once."""
-        seen: set[str] = set()
-        for asked in self.read():
-            if asked.sample == 0 and asked.query not in seen:
-                seen.add(asked.query)
-                yield asked
+        return (asked for asked in self.read_latest() if asked.sample == 0)
+
+    def finish(self) -> None:
+        """Say that every query is answered, where a writer was killed before it could."""
+        built = self.read_build()
+        if not built.finished:
+            self.write_build(msgspec.structs.replace(built, finished=True))
+
+    def is_whole(self) -> bool:
+        """Return whether every query was answered, as far as its writer knows."""
+        return self.read_build().finished
 
     def read_build(self) -> Built:
         """Return what building the system showed; the defaults if that is not known."""

@@ -26,6 +26,7 @@ CONTENTS = {
     "report.html": "everything in one page, for a browser",
     "systems.csv": "a row for each system: every measure, the mean time of every stage, what it took to build",
     "differences.csv": "every difference: interval, p, corrected p, effect size, stars",
+    "failures.csv": "the queries that systems failed on, with their errors",
     "comparison.md": "means and differences, for a document; `comparison.tex` for a paper",
     "charts": "bars of every measure, accuracy against latency, times by stage, as SVG and PNG",
     "runs": "what each system retrieved, as TREC text and as Parquet",
@@ -71,6 +72,9 @@ def _write_results(study: Study, inputs: StudyInputs) -> None:
     folder = inputs.folder
     study.save(folder / "study.json")
     pyarrow.csv.write_csv(study.to_arrow("systems"), folder / "systems.csv")
+    (folder / "failures.csv").unlink(missing_ok=True)
+    if study.failed_queries:
+        pyarrow.csv.write_csv(study.to_arrow("failures"), folder / "failures.csv")
     if study.comparison is not None:
         pyarrow.csv.write_csv(study.to_arrow("differences"), folder / "differences.csv")
     if study.scored is not None:

@@ -142,7 +142,11 @@ def plan_systems(
         known = (
             set()
             if again or system.name in fresh
-            else {(asked.query, asked.sample) for asked in log.read() if asked.sample < spec.repeats}
+            else {
+                (asked.query, asked.sample)
+                for asked in log.read()
+                if asked.sample < spec.repeats and not asked.error
+            }
         )
         planned.append(
             PlannedSystem(system, keys[system.name], log, frozenset(known), total, fresh=system.name in fresh)

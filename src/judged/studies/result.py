@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -63,6 +63,19 @@ class SystemRecord:
     """When the answers were given that were kept of an earlier run; empty: there are none."""
     failure: str = ""
     """Why it failed; empty: it did not."""
+    failed_queries: int = 0
+    """Queries that it failed on and is scored on without results, over all passes."""
+
+
+@dataclass(frozen=True)
+class FailedQuery:
+    """A query that a system failed on, in every attempt."""
+
+    system: str
+    query: str
+    sample: int
+    """The pass over the queries, from 0."""
+    error: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +116,8 @@ class Study(Result):
     times: tuple[StageTimes, ...] = ()
     routing: tuple[RoutingReport, ...] = ()
     """Value of routers, skip policies and rerankers."""
+    failed_queries: tuple[FailedQuery, ...] = ()
+    """The queries that systems failed on, where that is not their own failure."""
     tunings: Mapping[str, FusionTuning] = field(default_factory=dict)
     """The tuned weights of fusions, by system."""
     notes: tuple[Note, ...] = ()
@@ -185,6 +200,8 @@ class Study(Result):
             builders[name] = lambda report=report: report.tables()["means"]  # type: ignore[misc]
         for system, tuning in self.tunings.items():
             builders[f"tuning {system}"] = lambda tuning=tuning: tuning.tables()["systems"]  # type: ignore[misc]
+        if self.failed_queries:
+            builders["failures"] = lambda: tabulate([asdict(failed) for failed in self.failed_queries])
         if self.scored is not None:
             builders["queries"] = lambda: self.scored.tables()["scores"]  # type: ignore[union-attr]
             builders["timings"] = self.timings.to_arrow
@@ -216,6 +233,7 @@ class Study(Result):
             "answers_of": record.answers_of,
             "build_s": record.build_seconds,
             "failure": record.failure,
+            "failed_queries": record.failed_queries,
         }
 
     def _compare_record(self, record: SystemRecord) -> dict[str, Value]:

@@ -19,15 +19,15 @@ from judged.store.files import cache_folder
 from judged.store.lock import lock_folder
 from judged.store.machine import pin_blas
 from judged.studies.answers import Asked, Built
+from judged.studies.asker import Asker, Limits, Wanted
 from judged.studies.collections import Collection, list_inputs, read_collection, split_queries
 from judged.studies.learning import Learning
 from judged.studies.plan import Keeping, PlannedSystem, RunMark, StudyInputs, plan_systems
 from judged.studies.result import Study
 from judged.studies.scoring import make_study
 from judged.studies.specification import StudySpec, read_study
-from judged.studies.stages.clock import Clock
 from judged.studies.stages.encoders.encoder import EncoderSpec
-from judged.studies.stages.stage import Query, Ranked, Workshop
+from judged.studies.stages.stage import Workshop
 from judged.studies.stages.vectors import VectorCache, VectorSpace, encode_collection
 from judged.studies.system import System, Systems
 
@@ -100,7 +100,7 @@ def run_study(
             mark = RunMark(inputs.folder, (planned.key for planned in inputs.plan))
             mark.set()
             failures = _answer_all(inputs, learning, vectors, Path(temporary), progress)
-            if not failures:
+            if not failures and all(planned.log.is_whole() for planned in inputs.plan):
                 mark.clear()
         return make_study(inputs, failures, learning, began)
 
@@ -143,7 +143,9 @@ def _answer_all(
             broken = [part for part in planned.spec.parts if part in failures]
             if broken:
                 failures[planned.spec.name] = f"it consists of `{broken[0]}`, which failed"
-            elif not planned.finished:
+            elif planned.finished:
+                planned.log.finish()
+            else:
                 try:
                     _ask_all(systems.build(planned.spec.name), planned, inputs, counter)
                 except JudgedError as error:
@@ -154,30 +156,32 @@ def _answer_all(
 
 def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counter: _Counter) -> None:
     """Ask a system every query that is not in its log, in passes, after a warm-up."""
+    spec = inputs.spec
+    asker = Asker(system, Limits.choose(spec, system.name), spec.concurrency)
     # training queries too: weights and best experts are learned from these answers
     queries = list(inputs.collection.queries.items())
-    warm = {
-        query: system.answer(Query(query, text, Clock(), sample=-1)).ranked.documents
-        for query, text in queries[: inputs.spec.warmup]
-    }
+    warm = asker.warm_up(Wanted(*query, sample=-1) for query in queries[: spec.warmup])
     system.forget()
     kept = _find_kept(system, planned, warm)
+    asker.answered = len(kept)
+    wanted = (
+        Wanted(query, text, sample)
+        for sample in range(spec.repeats)
+        for query, text in queries
+        if (query, sample) not in kept
+    )
     with ExitStack() as stack:
         add: Callable[[Asked], None] | None = None
         stack.callback(lambda: planned.log.write_build(_describe_build(system)) if add else None)
-        for sample in range(inputs.spec.repeats):
-            for query, text in queries:
-                if (query, sample) in kept:
-                    continue
-                asked = _ask(system, query, text, sample)
-                if add is None:
-                    if not kept:
-                        planned.log.restart()  # no sooner: a system that is down takes no answers with it
-                    planned.log.write_build(_describe_build(system))  # a process that is killed leaves this
-                    add = stack.enter_context(planned.log.open())
-                add(asked)
-                counter.count(system.name)
-    planned.log.write_build(_describe_build(system, finished=True))
+        for asked in asker.ask_all(wanted):
+            if add is None:
+                if not kept:
+                    planned.log.restart()  # no sooner: a system that is down takes no answers with it
+                planned.log.write_build(_describe_build(system))  # a process that is killed leaves this
+                add = stack.enter_context(planned.log.open())
+            add(asked)
+            counter.count(system.name)
+    planned.log.write_build(_describe_build(system, finished=not asker.failed))
 
 
 def _find_kept(
@@ -189,18 +193,6 @@ def _find_kept(
     before = {asked.query: asked.documents for asked in planned.log.first_pass() if asked.query in warm}
     changed = any(before[query] != warm[query] for query in before)
     return frozenset() if changed else planned.answered
-
-
-def _ask(system: System, query: str, text: str, sample: int) -> Asked:
-    """Return the answer to a query with its times; where the skip policy skips it, also what it would have been."""
-    clock = Clock()
-    answer = system.answer(Query(query, text, clock, sample))
-    times = clock.stop()
-    anyway: Ranked | None = None
-    # by a clock of its own: what a skipped query would have found is scored, but costs the system no time
-    if not answer.retrieved and sample == 0:
-        anyway = system.answer(Query(query, text, Clock(), sample=-1), skipping=False).ranked
-    return Asked.record(query, sample, answer, times, anyway)
 
 
 class _Counter:

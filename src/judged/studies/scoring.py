@@ -19,15 +19,16 @@ from judged.scoring.evaluations import Evaluations
 from judged.store.machine import list_versions
 from judged.studies.answered import Answered
 from judged.studies.answers import Built, make_run
+from judged.studies.asker import Limits
 from judged.studies.decisions import score_decisions
 from judged.studies.learning import Learning
 from judged.studies.plan import PACKAGES, PlannedSystem, StudyInputs, describe_stages
-from judged.studies.result import StageTimes, Study, SystemRecord
+from judged.studies.result import FailedQuery, StageTimes, Study, SystemRecord
 from judged.studies.stages.clock import OTHER, TOTAL, sort_stages
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 from judged.tables.timings import Timings
-from judged.wording import say_when
+from judged.wording import counted, join_words, name_some, say_when
 
 UNTRAINED = " (untrained)"
 """Suffix of the names of systems with random weights."""
@@ -38,39 +39,19 @@ def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learn
 
     `failures` has why systems failed, by name, `learning` what was tuned.
     """
-    built = [planned.log.read_build() for planned in inputs.plan]
-    records = [_make_record(*pair, failures) for pair in zip(inputs.plan, built, strict=True)]
-    wanted = set(inputs.scored)
-    answered = [
-        Answered(
-            record.name,
-            planned,
-            made,
-            tuple(asked for asked in planned.log.read() if asked.query in wanted),
-        )
-        for record, planned, made in zip(records, inputs.plan, built, strict=True)
-        if not record.failure
-    ]
-    dates = {system.name: system.date_kept(began) for system in answered}
-    records = [replace(record, answers_of=dates.get(record.name, "")) for record in records]
-    notes = [Note("collection", "info", note) for note in inputs.collection.notes]
-    notes += [
-        Note("kept-answers", "info", f"{name}: answers of {date} were kept: scores and times are of then")
-        for name, date in dates.items()
-        if date
-    ]
-    notes += [
-        Note("failed-system", "warning", f"{record.name} failed: {record.failure}")
-        for record in records
-        if record.failure
-    ]
-    notes += [
-        Note("no-results", "warning", f"{system.name} returned nothing for any query: it scores 0")
-        for system in answered
-        if not system.found
-    ]
-    stated = ((system.name, note) for system in answered for note in system.built.notes)
-    notes += [Note("stage", "info", f"{name}: {note}") for name, note in stated]
+    answered = _read_answers(inputs, failures)
+    inputs, skipped = _leave_out(inputs, answered)
+    if skipped:
+        answered = [system.select(inputs.scored) for system in answered]
+    shown = {system.planned.spec.name: system for system in answered}
+    records = []
+    for planned in inputs.plan:
+        system = shown.get(planned.spec.name)
+        record = _make_record(planned, planned.log.read_build(), failures)
+        if system is not None:
+            dates = system.date_kept(began)
+            record = replace(record, answers_of=dates, failed_queries=len(system.failed))
+        records.append(record)
     study = Study(
         name=str(inputs.spec.name),
         collection=inputs.collection.name,
@@ -79,17 +60,91 @@ def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learn
         training=len(inputs.training),
         repeats=inputs.spec.repeats,
         systems=tuple(records),
-        notes=tuple(notes),
+        failed_queries=tuple(
+            FailedQuery(system.name, asked.query, asked.sample, asked.error)
+            for system in answered
+            for asked in system.failed
+        ),
+        notes=tuple(_list_notes(inputs, records, answered, skipped)),
         provenance=Provenance(inputs=inputs.files, settings=_list_settings(inputs)),
     )
     return _score(study, inputs, answered, learning) if answered else study
 
 
+def _read_answers(inputs: StudyInputs, failures: Mapping[str, str]) -> list[Answered]:
+    """Return the systems that did not fail, with their answers to the scored queries."""
+    wanted = set(inputs.scored)
+    answered = []
+    for planned in inputs.plan:
+        if planned.spec.name not in failures:
+            built = planned.log.read_build()
+            asked = tuple(one for one in planned.log.read_latest() if one.query in wanted)
+            answered.append(Answered(_name(planned, built), planned, built, asked))
+    return answered
+
+
+def _leave_out(inputs: StudyInputs, answered: Sequence[Answered]) -> tuple[StudyInputs, dict[str, set[str]]]:
+    """Return the study without the queries that some systems are to be excused from, and those by system.
+
+    They are left out for all systems, so that every system is scored on the same queries.
+    """
+    skipped = {
+        system.name: {asked.query for asked in system.failed if asked.sample == 0}
+        for system in answered
+        if Limits.choose(inputs.spec, system.planned.spec.name).on_error == "skip"
+    }
+    skipped = {name: queries for name, queries in skipped.items() if queries}
+    some = set().union(*skipped.values())
+    left = tuple(query for query in inputs.scored if query not in some)
+    if not left:
+        msg = f"every query failed in one of {join_words(list(skipped))}, so none is left to score"
+        raise JudgedError(msg)
+    return replace(inputs, scored=left), skipped
+
+
+def _list_notes(
+    inputs: StudyInputs,
+    records: Sequence[SystemRecord],
+    answered: Sequence[Answered],
+    skipped: Mapping[str, set[str]],
+) -> Iterator[Note]:
+    """Yield what readers should know of how answers came about."""
+    for note in inputs.collection.notes:
+        yield Note("collection", "info", note)
+    for record in records:
+        if record.answers_of:
+            message = f"{record.name}: answers of {record.answers_of} were kept: scores and times are of then"
+            yield Note("kept-answers", "info", message)
+        if record.failure:
+            yield Note("failed-system", "warning", f"{record.name} failed: {record.failure}")
+    for system in answered:
+        failed = system.failed
+        if system.name in skipped:
+            count = counted(len(skipped[system.name]), "query")
+            message = f"{system.name} failed on {count}, which no system is scored on"
+            yield Note("failed-queries", "warning", message)
+        elif failed:
+            named = name_some([f"{asked.query}: {asked.error}" for asked in failed], 2)
+            message = (
+                f"{system.name} failed on {counted(len(failed), 'query')}, scored without results ({named})"
+            )
+            yield Note("failed-queries", "warning", message)
+        if not system.found:
+            yield Note("no-results", "warning", f"{system.name} returned nothing for any query: it scores 0")
+        for stated in system.built.notes:
+            yield Note("stage", "info", f"{system.name}: {stated}")
+
+
+def _name(planned: PlannedSystem, built: Built) -> str:
+    """Return the name under which a system is shown."""
+    marked = built.untrained and "untrained" not in planned.spec.name
+    return f"{planned.spec.name}{UNTRAINED}" if marked else planned.spec.name
+
+
 def _make_record(planned: PlannedSystem, built: Built, failures: Mapping[str, str]) -> SystemRecord:
     spec = planned.spec
-    marked = built.untrained and "untrained" not in spec.name
     return SystemRecord(
-        name=f"{spec.name}{UNTRAINED}" if marked else spec.name,
+        name=_name(planned, built),
         stages=describe_stages(spec),
         untrained=built.untrained,
         dimensions=built.dimensions,
@@ -216,7 +271,11 @@ def _collect_times(answered: Sequence[Answered], repeats: int) -> Iterator[Stage
     system add up to its total, query by query and in their means.
     """
     for system in answered:
-        asked = {(one.query, one.sample): one for one in reversed(system.asked) if one.sample < repeats}
+        asked = {
+            (one.query, one.sample): one
+            for one in reversed(system.asked)
+            if one.sample < repeats and not one.error
+        }
         queries, taken = tuple(query for query, _ in reversed(asked)), [*reversed(asked.values())]
         stages = dict.fromkeys(stage for one in taken for stage in one.nanoseconds if stage != TOTAL)
         seconds = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -68,6 +68,16 @@ class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     train: float | tuple[str, ...] | None = None
     """The training queries: a share drawn by the seed, or ids. Systems are scored on the other queries."""
     seed: int = 0
+    on_error: Literal["fail", "empty", "skip"] = "fail"
+    """What a failed query is: the failure of its system, a query without results, or left out for all systems."""
+    max_failures: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    """Failed queries beyond which a system has failed; by default all of them."""
+    retries: Annotated[int, msgspec.Meta(ge=0)] = 0
+    """Further attempts at a query that fails."""
+    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    """Seconds that an attempt may take."""
+    concurrency: Annotated[int, msgspec.Meta(ge=1)] = 1
+    """Queries that a system is asked at a time."""
 
     def measure_names(self) -> tuple[str, ...]:
         """Return the measures, with every cutoff in place of `@k`.

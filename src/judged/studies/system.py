@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
@@ -112,6 +112,11 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     rerank: str | Rerankers | tuple[str | Rerankers, ...] | None = None
     depth: int | None = None
     """Number of documents that it returns; by default the depth of the study."""
+    on_error: Literal["fail", "empty", "skip"] | None = None
+    """What a failed query is; this and the next three are by default those of the study."""
+    max_failures: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
