@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -111,6 +111,8 @@ def _list_notes(
     """Yield what readers should know of how answers came about."""
     for note in inputs.collection.notes:
         yield Note("collection", "info", note)
+    if inputs.spec.concurrency > 1:
+        yield Note("concurrency", "info", f"times are those of {inputs.spec.concurrency} queries at a time")
     for record in records:
         if record.answers_of:
             message = f"{record.name}: answers of {record.answers_of} were kept: scores and times are of then"
@@ -118,21 +120,23 @@ def _list_notes(
         if record.failure:
             yield Note("failed-system", "warning", f"{record.name} failed: {record.failure}")
     for system in answered:
-        failed = system.failed
-        if system.name in skipped:
-            count = counted(len(skipped[system.name]), "query")
-            message = f"{system.name} failed on {count}, which no system is scored on"
-            yield Note("failed-queries", "warning", message)
-        elif failed:
-            named = name_some([f"{asked.query}: {asked.error}" for asked in failed], 2)
-            message = (
-                f"{system.name} failed on {counted(len(failed), 'query')}, scored without results ({named})"
-            )
-            yield Note("failed-queries", "warning", message)
-        if not system.found:
-            yield Note("no-results", "warning", f"{system.name} returned nothing for any query: it scores 0")
-        for stated in system.built.notes:
-            yield Note("stage", "info", f"{system.name}: {stated}")
+        yield from _note_system(system, skipped.get(system.name, set()))
+
+
+def _note_system(system: Answered, skipped: Collection[str]) -> Iterator[Note]:
+    """Yield what readers should know of the answers of one system."""
+    failed = system.failed
+    if skipped:
+        message = f"{system.name} failed on {counted(len(skipped), 'query')}, which no system is scored on"
+        yield Note("failed-queries", "warning", message)
+    elif failed:
+        named = name_some([f"{asked.query}: {asked.error}" for asked in failed], 2)
+        message = f"{system.name} failed on {counted(len(failed), 'query')}, scored without results ({named})"
+        yield Note("failed-queries", "warning", message)
+    if not system.found:
+        yield Note("no-results", "warning", f"{system.name} returned nothing for any query: it scores 0")
+    for stated in system.built.notes:
+        yield Note("stage", "info", f"{system.name}: {stated}")
 
 
 def _name(planned: PlannedSystem, built: Built) -> str:
@@ -160,7 +164,17 @@ def _list_settings(inputs: StudyInputs) -> dict[str, object]:
     spec = inputs.spec
     settings = {
         name: getattr(spec, name)
-        for name in ("depth", "repeats", "warmup", "seed", "test", "correction", "level", "cutoffs")
+        for name in (
+            "depth",
+            "repeats",
+            "warmup",
+            "concurrency",
+            "seed",
+            "test",
+            "correction",
+            "level",
+            "cutoffs",
+        )
     }
     systems = {planned.spec.name: planned.spec.to_dict() for planned in inputs.plan}
     return {
