@@ -51,6 +51,17 @@ def name_some(names: Sequence[str], most: int) -> str:
     return join_words([*names[:most], f"{len(names) - most:,} more"])
 
 
+def say_when(seconds: float) -> str:
+    """Return a moment, in seconds since 1970, as people read it.
+
+    >>> say_when(1_763_456_789)
+    '2025-11-18 09:06 UTC'
+    """
+    from datetime import UTC, datetime  # few commands say when
+
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
 def escape(text: str) -> str:
     r"""Return a text with control characters, which a terminal would obey, written as escapes.
 

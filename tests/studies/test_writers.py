@@ -93,9 +93,9 @@ def test_answers_of_a_changed_helper_are_not_kept(desk: Path) -> None:
     (desk / "other.py").write_text("NUMBER = 1\n")
     run_study(STUDY, output="out")
     (desk / "other.py").write_text("NUMBER = 2\n")
-    assert [planned.finished for planned in open_study(STUDY, "out").plan] == [True, True]
+    assert [planned.finished for planned in open_study(STUDY, "out", reuse=True).plan] == [True, True]
     (desk / "deeper.py").write_text("NUMBER = 2\n")
 
-    assert [planned.done for planned in open_study(STUDY, "out").plan] == [0, 0]
+    assert [planned.done for planned in open_study(STUDY, "out", reuse=True).plan] == [0, 0]
     (desk / "deeper.py").write_text("NUMBER = 1\n")
-    assert [planned.finished for planned in open_study(STUDY, "out").plan] == [True, True]
+    assert [planned.finished for planned in open_study(STUDY, "out", reuse=True).plan] == [True, True]

@@ -96,7 +96,7 @@ def make_space(collection: Collection, vectors: Any, queries: Mapping[str, Seque
     """Return a space of given vectors: a row for each document, and one for each text of a query."""
     documents = np.asarray(vectors, dtype=np.float32)
     encoder = FixedEncoder({**dict(zip(collection.texts, documents.tolist(), strict=True)), **queries})
-    return VectorSpace(encoder, documents, b"key", VectorCache())
+    return VectorSpace(encoder, documents)
 
 
 def read_spec(kind: type[Any], **settings: Any) -> Any:

@@ -57,7 +57,7 @@ def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
     """Yield what people read: the answer, the leaderboard, the differences; for a paper, one table."""
     check_columns(display.columns)
     leaderboard = replace(_leaderboard(comparison, display), title=display.title, corner="measure")
-    leaderboard = replace(leaderboard, caption=_caption(comparison, marks=display.marks))
+    leaderboard = replace(leaderboard, caption=describe_means(comparison, marks=display.marks))
     if display.paper:
         yield from query_tables(comparison, display) if display.per_query else [leaderboard]
         return
@@ -92,7 +92,7 @@ def error_blocks(comparison: Comparison) -> Iterator[Block]:
         yield from repeats_blocks(comparison.repeated_errors)
 
 
-def _caption(comparison: Comparison, *, marks: bool) -> str:
+def describe_means(comparison: Comparison, *, marks: bool) -> str:
     """Return what a reader of the table needs: queries, marks, test, correction, level and protocol."""
     count = max(len(scores.queries) for scores in comparison.scores)
     protocols = ", ".join(record.describe() for record in comparison.provenance.protocols if record.text)
@@ -145,6 +145,13 @@ def _mark(comparison: Comparison, system: str, measure: str) -> str:
         return BETTER
     others = comparison.baselines or answer.best
     return WORSE if all(system in comparison.beaten(name, measure) for name in others) else ""
+
+
+def direct_stars(contrast: Contrast, *, higher_is_better: bool | None) -> str:
+    """Return the stars of a contrast behind the mark of a better or a worse system; `ns` and none have no direction."""
+    if not contrast.significant or higher_is_better is None:
+        return contrast.stars
+    return f"{BETTER if (contrast.difference > 0) == higher_is_better else WORSE}{contrast.stars}"
 
 
 def is_shown(comparison: Comparison) -> bool:

@@ -114,6 +114,10 @@ class HttpClient:
         count = counted(self.retries, "request")
         return [f"{count} to {self.url} had to be repeated; the waits are part of the times"]
 
+    def forget(self) -> None:
+        """Forget how many requests were repeated."""
+        self.retries = 0
+
     def ask(
         self, method: str, url: str, body: object = None, *, attempts: int, deadline: float = math.inf
     ) -> Any:

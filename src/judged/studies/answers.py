@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from time import time
 
 import msgspec
 
@@ -11,6 +12,7 @@ from judged.store.files import write_file
 from judged.store.log import Log
 from judged.studies.stages.stage import Ranked
 from judged.studies.system import SystemReply
+from judged.tables.nested import Flat
 from judged.tables.run import Run
 
 
@@ -30,6 +32,10 @@ class Asked(msgspec.Struct, frozen=True):
     retrieved: bool = True
     anyway: tuple[tuple[str, ...], tuple[float, ...]] | None = None
     """The results that would have been retrieved, where the skip policy skipped the query."""
+    at: float = 0.0
+    """When it was asked, in seconds since 1970."""
+    error: str = ""
+    """Why it failed; empty: it did not."""
 
     def __post_init__(self) -> None:
         """Refuse what no system answers, as a damaged line of a log may have it."""
@@ -54,7 +60,13 @@ class Asked(msgspec.Struct, frozen=True):
             answer.experts,
             answer.retrieved,
             None if anyway is None else (anyway.documents, anyway.scores),
+            time(),
         )
+
+    @classmethod
+    def fail(cls, query: str, sample: int, error: str) -> Asked:
+        """Return the record of a query that failed: it has neither results nor times."""
+        return cls(query, sample, (), (), {}, at=time(), error=error)
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +78,12 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     build_seconds: float = 0.0
     encode_seconds: float = 0.0
     cached_documents: int = 0
+    vectors_of: int = 0
+    """When the oldest cached vector was encoded, in seconds since 1970; 0 if none was cached."""
+    versions: tuple[str, ...] = ()
+    """The versions that servers report."""
+    finished: bool = False
+    """Whether every query was answered."""
     notes: tuple[str, ...] = ()
     """Notes of its stages for readers of the results, after the last query that was asked."""
 
@@ -77,13 +95,33 @@ class AnswerLog(Log[Asked]):
         # not durable: waiting for the disk after every query would disturb the times of the next one
         super().__init__(path, msgspec.json.Decoder(Asked).decode, durable=False)
 
+    def restart(self) -> None:
+        """Forget every answer; a process that is killed here leaves a log that nobody takes for a finished one."""
+        self.path.unlink(missing_ok=True)
+        self.path.with_suffix(".json").unlink(missing_ok=True)
+
+    def read_latest(self) -> list[Asked]:
+        """Return the first answer to each query in each pass; its last failure where there is none."""
+        found: dict[tuple[str, int], Asked] = {}
+        for asked in self.read():
+            key = (asked.query, asked.sample)
+            if key not in found or found[key].error:
+                found[key] = asked
+        return list(found.values())
+
     def first_pass(self) -> Iterator[Asked]:
         """Yield the answers of the first pass, each query once."""
-        seen: set[str] = set()
-        for asked in self.read():
-            if asked.sample == 0 and asked.query not in seen:
-                seen.add(asked.query)
-                yield asked
+        return (asked for asked in self.read_latest() if asked.sample == 0)
+
+    def finish(self) -> None:
+        """Say that every query is answered, where a writer was killed before it could."""
+        built = self.read_build()
+        if not built.finished:
+            self.write_build(msgspec.structs.replace(built, finished=True))
+
+    def is_whole(self) -> bool:
+        """Return whether every query was answered, as far as its writer knows."""
+        return self.read_build().finished
 
     def read_build(self) -> Built:
         """Return what building the system showed; the defaults if that is not known."""
@@ -99,12 +137,11 @@ class AnswerLog(Log[Asked]):
 
 
 def make_run(name: str, lists: Iterable[tuple[str, Sequence[str], Sequence[float]]]) -> Run:
-    """Return the run of ranked lists: the query of each, its documents and their scores."""
-    queries: list[str] = []
-    documents: list[str] = []
-    scores: list[float] = []
+    """Return the run of ranked lists: the query of each, its documents and their scores; empty lists stay in it."""
+    flat = Flat()
     for query, some, values in lists:
-        queries += [query] * len(some)
-        documents += some
-        scores += values
-    return Run.from_columns(queries, documents, scores, name=name)
+        flat.query += [query] * len(some)
+        flat.document += some
+        flat.number += values
+        flat.empty += [] if some else [query]
+    return Run.from_flat(flat, name)

@@ -25,8 +25,10 @@ from judged.studies.result import Study
 CONTENTS = {
     "report.html": "everything in one page, for a browser",
     "systems.csv": "a row for each system: every measure, the mean time of every stage, what it took to build",
-    "comparison.md": "the table of means, for a document; `comparison.tex` for a paper",
     "effects.csv": "a row for each value of a grid and measure: mean, difference from the first value, corrected p",
+    "differences.csv": "every difference: interval, p, corrected p, effect size, stars",
+    "failures.csv": "the queries that systems failed on, with their errors",
+    "comparison.md": "means and differences, for a document; `comparison.tex` for a paper",
     "charts": "bars of every measure, accuracy against latency, times by stage, as SVG and PNG",
     "runs": "what each system retrieved, as TREC text and as Parquet",
     "judgments.csv": "the judgments that systems were scored against",
@@ -73,10 +75,15 @@ def _write_results(study: Study, inputs: StudyInputs) -> None:
     pyarrow.csv.write_csv(study.to_arrow("systems"), folder / "systems.csv")
     if study.effects:
         pyarrow.csv.write_csv(study.to_arrow("effects"), folder / "effects.csv")
+    (folder / "failures.csv").unlink(missing_ok=True)
+    if study.failed_queries:
+        pyarrow.csv.write_csv(study.to_arrow("failures"), folder / "failures.csv")
+    if study.comparison is not None:
+        pyarrow.csv.write_csv(study.to_arrow("differences"), folder / "differences.csv")
     if study.scored is not None:
         pyarrow.csv.write_csv(study.to_arrow("queries"), folder / "queries.csv")
         pyarrow.parquet.write_table(study.to_arrow("timings"), folder / "timings.parquet")
-    shown = study.comparison or study.scored
+    shown = study if study.comparison is not None else study.scored
     if shown is not None:
         for extension, kind in (("md", "markdown"), ("tex", "latex")):
             write_file(folder / f"comparison.{extension}", shown.render(kind, Display(paper=True)))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection as Names, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from judged.errors import JudgedError
-from judged.plugins import search_current_folder
+from judged._version import __version__
+from judged.errors import BadProtocol, JudgedError, UnknownName
 from judged.result import InputFile
+from judged.store.files import write_file
 from judged.store.hashing import hash_value
 from judged.store.machine import list_versions
-from judged.store.source import hash_module
 from judged.studies.answers import AnswerLog
 from judged.studies.collections import Collection
 from judged.studies.specification import StudySpec
@@ -20,13 +20,24 @@ from judged.studies.system import SystemSpec
 from judged.tables.judgments import Judgments
 from judged.wording import counted
 
-FORMAT = 1
+FORMAT = 2
 """Part of every key; raised when answers or times are made in another way."""
 ANSWERS = "answers"
 """The folder, within that of a study, of what is finished."""
 PACKAGES = (
-    *("numpy", "scipy", "scikit-learn", "bm25s", "tantivy", "faiss-cpu", "pgvector", "torch", "transformers"),
-    *("tokenizers", "sentence-transformers", "model2vec", "wordllama"),
+    *("numpy", "scipy", "scikit-learn", "bm25s", "tantivy", "torch", "transformers", "tokenizers"),
+    *(
+        "sentence-transformers",
+        "model2vec",
+        "wordllama",
+        "faiss-cpu",
+        "pgvector",
+        "psycopg",
+        "hnswlib",
+        "usearch",
+    ),
+    *("annoy", "apsw", "chromadb", "duckdb", "duckdb-extension-vss", "lancedb", "milvus-lite", "pymilvus"),
+    *("pynndescent", "qdrant-client", "qdrant-edge-py", "scann", "sqlite-vec", "voyager"),
 )
 """Packages on whose version answers may depend."""
 
@@ -40,8 +51,10 @@ class PlannedSystem:
     """A hash of everything that its answers depend on."""
     log: AnswerLog
     answered: frozenset[tuple[str, int]]
-    """The queries that are answered already, each with its pass."""
+    """The queries that are answered already, each with its pass, and whose answers are kept."""
     total: int
+    fresh: bool = False
+    """Whether everything of it is computed again, the vectors of documents too."""
 
     @property
     def done(self) -> int:
@@ -90,19 +103,69 @@ class StudyInputs:
         return sum(planned.total for planned in self.plan)
 
 
-def plan_systems(spec: StudySpec, collection: Collection, folder: Path) -> list[PlannedSystem]:
+@dataclass(frozen=True)
+class Keeping:
+    """What is kept of earlier runs."""
+
+    reuse: bool = False
+    """Whether finished answers of systems that a study does not build are kept too."""
+    fresh: bool | Names[str] = False
+    """Whether everything is computed again, or the systems for which it is."""
+
+    def check(self, systems: Sequence[SystemSpec]) -> None:
+        """Raise an error for what contradicts itself, and for a system that there is not."""
+        if self.reuse and self.fresh is True:
+            raise BadProtocol("`reuse` keeps answers and `fresh` none, expected one of them")
+        names = [system.name for system in systems]
+        for name in () if isinstance(self.fresh, bool) else self.fresh:
+            if name not in names:
+                raise UnknownName("system", name, names)
+
+
+def plan_systems(
+    spec: StudySpec, collection: Collection, folder: Path, keeping: Keeping | None = None
+) -> list[PlannedSystem]:
     """Return the systems in the order in which they are run, parts before wholes."""
+    keeping = keeping or Keeping()
+    systems = spec.order()
+    keeping.check(systems)
+    keys = _make_keys(spec, systems, collection)
+    foreign, fresh = _name_foreign(systems), _name_fresh(systems, keeping.fresh)
+    unfinished = RunMark(folder, keys.values()).is_set()
+    total = len(collection.queries) * spec.repeats
+    planned = []
+    for system in systems:
+        log = AnswerLog(folder / ANSWERS / f"{keys[system.name][:16]}.jsonl")
+        # what cannot be seen may have changed: only answers of the same run are gone on with, unless users say so
+        again = system.name in foreign and not (keeping.reuse or unfinished) and log.read_build().finished
+        # the log keeps later passes of an earlier run that had more of them
+        known = (
+            set()
+            if again or system.name in fresh
+            else {
+                (asked.query, asked.sample)
+                for asked in log.read()
+                if asked.sample < spec.repeats and not asked.error
+            }
+        )
+        planned.append(
+            PlannedSystem(system, keys[system.name], log, frozenset(known), total, fresh=system.name in fresh)
+        )
+    return planned
+
+
+def _make_keys(spec: StudySpec, systems: Sequence[SystemSpec], collection: Collection) -> dict[str, str]:
+    """Return for each system the hash of everything that its answers depend on, as far as it can be seen."""
     subject = {
         "format": FORMAT,
+        "judged": __version__,
         "documents": collection.digest,
         "queries": collection.query_digest,
         "depth": spec.depth,
         "versions": list_versions(*PACKAGES),
     }
-    total = len(collection.queries) * spec.repeats
     keys: dict[str, str] = {}
-    planned = []
-    for system in spec.order():
+    for system in systems:
         learning = (
             {
                 "train": spec.train,
@@ -113,46 +176,59 @@ def plan_systems(spec: StudySpec, collection: Collection, folder: Path) -> list[
             if system.learns
             else {}
         )
+        uses = (use for stage in system.list_stages() for use in stage.list_uses())
         keys[system.name] = hash_value(
             {
                 **subject,
                 **learning,
                 "system": system.to_dict(),
-                "files": dict(_find_files(system.to_dict())),
+                "uses": [use.identify() for use in uses],
                 "parts": [keys[part] for part in system.parts],
             }
         )
-        log = AnswerLog(folder / ANSWERS / f"{keys[system.name][:16]}.jsonl")
-        # the log keeps later passes of an earlier run that had more of them
-        known = {(asked.query, asked.sample) for asked in log.read() if asked.sample < spec.repeats}
-        planned.append(PlannedSystem(system, keys[system.name], log, frozenset(known), total))
-    return planned
+    return keys
 
 
-def _find_files(settings: object) -> Iterator[tuple[str, str]]:
-    """Yield the files and modules that settings name, with what tells their versions apart."""
-    if isinstance(settings, Mapping):
-        for value in settings.values():
-            yield from _find_files(value)
-    elif isinstance(settings, list | tuple):
-        for value in settings:
-            yield from _find_files(value)
-    elif isinstance(settings, str) and settings:
-        # longer texts are prompts or the like: `is_dir` raises an error for what is too long to be a path
-        path = Path(settings)
-        module = settings.partition(":")[0]
-        if len(settings) < 4096 and path.is_dir():
-            yield from (_stat(file) for file in sorted(path.rglob("*")) if file.is_file())
-        elif len(settings) < 4096 and path.is_file():
-            yield _stat(path)
-        elif ":" in settings and module.replace(".", "").isidentifier():
-            search_current_folder()
-            yield settings, hash_module(module)
+class RunMark:
+    """A file that is there while a run of certain systems is unfinished, so that the same systems are gone on with."""
+
+    def __init__(self, folder: Path, keys: Iterable[str]) -> None:
+        self._path = folder / ANSWERS / "unfinished"
+        self._content = hash_value(sorted(keys))
+
+    def is_set(self) -> bool:
+        """Return whether a run of these systems has begun and not ended."""
+        try:
+            return self._path.read_text(encoding="utf-8") == self._content
+        except (OSError, UnicodeDecodeError):
+            return False
+
+    def set(self) -> None:
+        """Say that the run begins."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(self._path, self._content)
+
+    def clear(self) -> None:
+        """Say that the run ended, with every query answered."""
+        self._path.unlink(missing_ok=True)
 
 
-def _stat(path: Path) -> tuple[str, str]:
-    status = path.stat()  # its size and time stand for a hash: models may take gigabytes
-    return str(path), f"{status.st_size} {status.st_mtime_ns}"
+def _name_foreign(systems: Sequence[SystemSpec]) -> set[str]:
+    """Return the systems that ask what the study does not build, and those that consist of such; parts come first."""
+    foreign: set[str] = set()
+    for system in systems:
+        if any(stage.foreign for stage in system.list_stages()) or not foreign.isdisjoint(system.parts):
+            foreign.add(system.name)
+    return foreign
+
+
+def _name_fresh(systems: Sequence[SystemSpec], fresh: bool | Names[str]) -> set[str]:  # noqa: FBT001 - as users say it
+    """Return the systems to compute again: those named and those that consist of them, or all; parts come first."""
+    named = {system.name for system in systems} if fresh is True else set(fresh or ())
+    for system in systems:
+        if not named.isdisjoint(system.parts):
+            named.add(system.name)
+    return named
 
 
 def describe_plan(inputs: StudyInputs, cache: VectorCache) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,7 +11,16 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.blocks import Block, Display, Estimate, Figure, Notes, Sentence, Table, Value, mark_best
-from judged.comparison.blocks import difference_tables, find_axes, make_estimate, query_tables
+from judged.comparison.blocks import (
+    BETTER,
+    WORSE,
+    describe_means,
+    difference_tables,
+    direct_stars,
+    find_axes,
+    make_estimate,
+    query_tables,
+)
 from judged.comparison.result import Comparison
 from judged.errors import UnknownName
 from judged.figures import Record, draw_bars, draw_stacked_bars
@@ -24,7 +33,7 @@ from judged.scoring.timing import TimingProtocol
 from judged.studies.factors.effects import Effect, find_effects, show_effects
 from judged.studies.factors.tuned import SettingsTuning
 from judged.studies.routing import RoutingReport
-from judged.studies.stages.clock import TOTAL
+from judged.studies.stages.clock import TOTAL, sort_stages
 from judged.studies.tuning import FusionTuning
 from judged.tables.timings import Timings
 from judged.wording import counted, join_words
@@ -49,13 +58,30 @@ class SystemRecord:
     """The length of the vectors of each encoder."""
     build_seconds: float = 0.0
     encode_seconds: float = 0.0
-    """Encoding time of the documents; 0 if all were cached."""
+    """Encoding time of the documents, without those whose vectors were cached."""
+    vectors_of: str = ""
+    """When the oldest cached vector was encoded; empty: none was cached."""
+    answers_of: str = ""
+    """When the answers were given that were kept of an earlier run; empty: there are none."""
     failure: str = ""
     """Why it failed; empty: it did not."""
     grid: str = ""
     """The grid that it belongs to; empty: none."""
     factors: Mapping[str, str] = field(default_factory=dict)
     """The values in which it differs from the other systems of its grid."""
+    failed_queries: int = 0
+    """Queries that it failed on and is scored on without results, over all passes."""
+
+
+@dataclass(frozen=True)
+class FailedQuery:
+    """A query that a system failed on, in every attempt."""
+
+    system: str
+    query: str
+    sample: int
+    """The pass over the queries, from 0."""
+    error: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +122,8 @@ class Study(Result):
     times: tuple[StageTimes, ...] = ()
     routing: tuple[RoutingReport, ...] = ()
     """Value of routers, skip policies and rerankers."""
+    failed_queries: tuple[FailedQuery, ...] = ()
+    """The queries that systems failed on, where that is not their own failure."""
     tunings: Mapping[str, FusionTuning] = field(default_factory=dict)
     """The tuned weights of fusions, by system."""
     settings: Mapping[str, SettingsTuning] = field(default_factory=dict)
@@ -123,7 +151,7 @@ class Study(Result):
     @property
     def stages(self) -> tuple[str, ...]:
         """Every stage that was timed, the total last."""
-        return tuple(sorted(dict.fromkeys(row.stage for row in self.times), key=lambda stage: stage == TOTAL))
+        return tuple(sort_stages(dict.fromkeys(row.stage for row in self.times)))
 
     @property
     def timings(self) -> Timings:
@@ -196,6 +224,8 @@ class Study(Result):
             builders[f"tuning {system}"] = lambda tuning=tuning: tuning.tables()["systems"]  # type: ignore[misc]
         for system, found in self.settings.items():
             builders[f"settings {system}"] = found.to_table
+        if self.failed_queries:
+            builders["failures"] = lambda: tabulate([asdict(failed) for failed in self.failed_queries])
         if self.scored is not None:
             builders["queries"] = lambda: self.scored.tables()["scores"]  # type: ignore[union-attr]
             builders["timings"] = self.timings.to_arrow
@@ -213,6 +243,7 @@ class Study(Result):
             "system": record.name,
             "stages": record.stages,
             **{name: None if np.isnan(value) else value for name, value in means.items()},
+            **self._compare_record(record),
             **times,
             **{
                 f"total_{name}_ms": total.get(f"Latency(p={name[1:]})")
@@ -222,9 +253,31 @@ class Study(Result):
             "dimensions": ", ".join(map(str, record.dimensions)),
             "untrained": record.untrained,
             "encode_s": record.encode_seconds,
+            "vectors_of": record.vectors_of,
+            "answers_of": record.answers_of,
             "build_s": record.build_seconds,
             "failure": record.failure,
+            "failed_queries": record.failed_queries,
         }
+
+    def _compare_record(self, record: SystemRecord) -> dict[str, Value]:
+        """Return how a system differs from the only baseline, by measure: difference, p, effect, stars with direction."""
+        comparison = self.comparison
+        if comparison is None or len(comparison.baselines) != 1:
+            return {}
+        found: dict[str, Value] = {}
+        for scores in comparison.scores:
+            compared = record.name in comparison.systems and record.name != comparison.baselines[0]
+            contrast = comparison.contrast(record.name, measure=scores.measure) if compared else None
+            numbers = {} if contrast is None else contrast.to_dict()
+            found |= {
+                f"{scores.measure}_{name}": numbers.get(name)
+                for name in ("difference", "p", "p_corrected", "effect")
+            }
+            found[f"{scores.measure}_stars"] = (
+                None if contrast is None else direct_stars(contrast, higher_is_better=scores.higher_is_better)
+            )
+        return found
 
     def _stage_records(self) -> list[dict[str, Value]]:
         names = ("mean_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms")
@@ -261,7 +314,19 @@ class Study(Result):
         return f"{self.latencies[system, TOTAL]['Latency']:.3g} ms"
 
     def blocks(self, display: Display) -> Iterable[Block]:
-        """Return the answer, scores, times by stage, differences, decisions, tunings and figures."""
+        """Return the answer, scores, times by stage, differences, decisions, tunings and figures; for a paper, tables alone."""
+        if display.paper and self.comparison is not None and not display.per_query:
+            return self._show_paper(self.comparison, display)
+        return self._show_all(display)
+
+    def _show_paper(self, comparison: Comparison, display: Display) -> Iterator[Block]:
+        """Yield means, how they were compared, and every difference with its p-value and effect size."""
+        caption = describe_means(comparison, marks=False)
+        yield replace(self._tabulate_means(comparison, display), caption=caption)
+        columns = ("difference", "change", "p", "corrected", "effect", "stars", "won")
+        yield from difference_tables(comparison, replace(display, columns=columns))
+
+    def _show_all(self, display: Display) -> Iterator[Block]:
         yield Sentence(self.answer(display.digits))
         yield Sentence(self._describe())
         for name, message in self.failures.items():
@@ -311,27 +376,34 @@ class Study(Result):
     def _tabulate_means(self, comparison: Comparison, display: Display) -> Table:
         """Return a row for each system: every measure, starred where it differs from the baseline, and its latency."""
         baseline = comparison.baselines[0] if display.marks and len(comparison.baselines) == 1 else None
+        better = {scores.measure: scores.higher_is_better for scores in comparison.scores}
 
         def make_cell(system: str, measure: str) -> Estimate:
-            starred = baseline is not None and system != baseline
-            marks = comparison.contrast(system, baseline, measure).stars if starred else ""
+            marks = ""
+            if baseline is not None and system != baseline:
+                contrast = comparison.contrast(system, baseline, measure)
+                marks = direct_stars(contrast, higher_is_better=better[measure])
             mean = comparison.mean(system, measure)
             return make_estimate(mean.mean, mean.interval, marks, bounds=display.intervals)
 
+        kept = {
+            record.name: f"answers of {record.answers_of}" for record in self.systems if record.answers_of
+        }
         rows = tuple(
             (
                 name,
                 *(make_cell(name, measure) for measure in comparison.measures),
                 _round(self.latencies[name, TOTAL]["Latency"]),
+                *([kept.get(name)] if kept else []),
             )
             for name in comparison.ranked()
         )
-        better = {scores.measure: scores.higher_is_better for scores in comparison.scores}
         stars = (
-            f"Means; against {baseline}, by corrected p: *** < 0.001, ** < 0.01, * < 0.05, ns not significant"
+            f"Means; {BETTER} better, {WORSE} worse than {baseline} by corrected p: "
+            "*** < 0.001, ** < 0.01, * < 0.05, ns not significant"
         )
         table = Table(
-            ("system", *comparison.measures, "mean ms"),
+            ("system", *comparison.measures, "mean ms", *(["kept"] if kept else [])),
             rows,
             title=None if baseline is None else stars,
             corner="measure",
@@ -365,7 +437,7 @@ class Study(Result):
                 record.name,
                 record.stages,
                 ", ".join(map(str, record.dimensions)) or None,
-                f"{record.encode_seconds:.1f}" if record.encode_seconds else None,
+                _describe_encoding(record),
                 f"{record.build_seconds:.1f}",
             )
             for record in self.systems
@@ -410,6 +482,13 @@ class Study(Result):
 
 def _round(value: float | None) -> str | None:
     return None if value is None else f"{value:.3g}"
+
+
+def _describe_encoding(record: SystemRecord) -> str | None:
+    """Return the time that encoding took, and how old the vectors are that took none."""
+    taken = f"{record.encode_seconds:.1f}" if record.encode_seconds else ""
+    cached = f"vectors of {record.vectors_of}" if record.vectors_of else ""
+    return " + ".join(filter(None, (taken, cached))) or None
 
 
 def _name_report(report: RoutingReport, others: Sequence[RoutingReport]) -> str:

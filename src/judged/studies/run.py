@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Callable, Collection as Names, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from time import time
 from types import NoneType
 
 import msgspec
@@ -18,21 +19,17 @@ from judged.store.files import cache_folder
 from judged.store.lock import lock_folder
 from judged.store.machine import pin_blas
 from judged.studies.answers import Asked, Built
+from judged.studies.asker import Asker, Limits, Wanted
 from judged.studies.collections import Collection, list_inputs, read_collection, split_queries
 from judged.studies.learning import Learning
-from judged.studies.plan import PlannedSystem, StudyInputs, plan_systems
+from judged.studies.plan import Keeping, PlannedSystem, RunMark, StudyInputs, plan_systems
 from judged.studies.result import Study
 from judged.studies.scoring import make_study
 from judged.studies.specification import StudySpec, read_study
-from judged.studies.stages.clock import Clock
 from judged.studies.stages.encoders.encoder import EncoderSpec
-from judged.studies.stages.stage import Query, Ranked, Workshop
+from judged.studies.stages.stage import Workshop
 from judged.studies.stages.vectors import VectorCache, VectorSpace, encode_collection
 from judged.studies.system import System, Systems
-
-SAVE_EVERY = 64
-"""Queries after which the vectors of queries are written to the cache."""
-"""Called with the queries answered, the number of all, and what is being done."""
 
 
 def open_study(
@@ -40,14 +37,21 @@ def open_study(
     folder: str | os.PathLike[str],
     *,
     collection: Collection | None = None,
+    reuse: bool = False,
+    fresh: bool | Names[str] = False,
+    only: Names[str] = (),
 ) -> StudyInputs:
-    """Read a study and its collection, unless that is given, and find out what an earlier run finished in the folder."""
+    """Read a study and its collection, unless that is given, and find out what an earlier run finished in the folder.
+
+    `reuse`, `fresh` and `only` are those of `run_study`.
+    """
     spec = source if isinstance(source, StudySpec) else read_study(source)
+    spec = spec.select(only) if only else spec
     files = list_inputs(spec.collection) if collection is None else ()
     chosen = read_collection(spec.collection) if collection is None else collection
     training, scored = split_queries(spec, chosen)
     place = Path(folder)
-    plan = tuple(plan_systems(spec, chosen, place))
+    plan = tuple(plan_systems(spec, chosen, place, Keeping(reuse=reuse, fresh=fresh)))
     return StudyInputs(spec, chosen, training, scored, plan, place, files)
 
 
@@ -57,12 +61,20 @@ def run_study(
     output: str | Path | None = None,
     cache: str | Path | None = None,
     progress: Progress | None = None,
+    reuse: bool = False,
+    fresh: bool | Names[str] = False,
+    only: Names[str] = (),
 ) -> Study:
     """Run every system of a study on every query, then score, compare and time them.
 
     `study` is a YAML file, or a dict of the same layout. `output` is a folder: what an earlier run finished there is not
     done again, and runs and judgments are written to it. `cache` is the file of vectors, by default one for all studies
     in the user's cache folder. A system that fails does not stop the others: `Study.failures` says why it did.
+
+    A system that asks a server or code of yours is asked again by every run that follows a finished one, since what it
+    returns may have changed; `reuse` keeps its answers. `fresh` computes everything again, or the systems that it names
+    and those that consist of them. `only` leaves the study with the systems that it names, and those that they consist
+    of. Whatever is kept of an earlier run is dated in the tables.
 
     >>> study = run_study({
     ...     "collection": "demo", "systems": [{"name": "bm25", "search": "bm25"}], "measures": ["RR(rel=3)"],
@@ -71,7 +83,11 @@ def run_study(
     check_kind("output", output, (str, os.PathLike, NoneType), "a folder, or None")
     with tempfile.TemporaryDirectory(prefix="judged-study-") as temporary:
         folder = Path(output or temporary)
-        inputs = study if isinstance(study, StudyInputs) else open_study(study, folder)
+        inputs = (
+            study
+            if isinstance(study, StudyInputs)
+            else open_study(study, folder, reuse=reuse, fresh=fresh, only=only)
+        )
         if output is None and inputs.folder == folder:
             inputs = replace(inputs, temporary=True)
         with (
@@ -80,9 +96,13 @@ def run_study(
             # one thread for NumPy: several that wait for each other make the times of single queries depend on the load
             pin_blas(1, library="openblas"),
         ):
-            learning = Learning(inputs)
+            learning, began = Learning(inputs), time()
+            mark = RunMark(inputs.folder, (planned.key for planned in inputs.plan))
+            mark.set()
             failures = _answer_all(inputs, learning, vectors, Path(temporary), progress)
-        return make_study(inputs, failures, learning)
+            if not failures and all(planned.log.is_whole() for planned in inputs.plan):
+                mark.clear()
+        return make_study(inputs, failures, learning, began)
 
 
 def find_cache(cache: str | Path | None) -> Path:
@@ -100,12 +120,17 @@ def _answer_all(
     """Ask every system what it was not asked before; return the failures by system."""
     counter = _Counter(inputs.done, inputs.total, progress)
     spaces: dict[bytes, VectorSpace] = {}
+    fresh = {
+        msgspec.json.encode(spec)
+        for planned in inputs.plan
+        if planned.fresh
+        for spec in planned.spec.list_encoders()
+    }
 
     def encode(spec: EncoderSpec) -> VectorSpace:
         key = msgspec.json.encode(spec)
         if key not in spaces:
-            spaces[key] = encode_collection(spec, inputs.collection, cache, counter.say)
-            spaces[key].look_up(list(inputs.collection.queries.values()))
+            spaces[key] = encode_collection(spec, inputs.collection, cache, counter.say, fresh=key in fresh)
         return spaces[key]
 
     scratch = temporary / "scratch"
@@ -118,7 +143,9 @@ def _answer_all(
             broken = [part for part in planned.spec.parts if part in failures]
             if broken:
                 failures[planned.spec.name] = f"it consists of `{broken[0]}`, which failed"
-            elif not planned.finished:
+            elif planned.finished:
+                planned.log.finish()
+            else:
                 try:
                     _ask_all(systems.build(planned.spec.name), planned, inputs, counter)
                 except JudgedError as error:
@@ -129,41 +156,43 @@ def _answer_all(
 
 def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counter: _Counter) -> None:
     """Ask a system every query that is not in its log, in passes, after a warm-up."""
-    planned.log.write_build(_describe_build(system))  # a process that is killed leaves at least this
+    spec = inputs.spec
+    asker = Asker(system, Limits.choose(spec, system.name), spec.concurrency)
     # training queries too: weights and best experts are learned from these answers
     queries = list(inputs.collection.queries.items())
-    for query, text in queries[: inputs.spec.warmup]:
-        system.answer(Query(query, text, Clock(), sample=-1))
-    try:
-        with planned.log.open() as add:
-            for sample in range(inputs.spec.repeats):
-                for query, text in queries:
-                    if (query, sample) in planned.answered:
-                        continue
-                    add(_ask(system, query, text, sample))
-                    counter.count(system.name)
-                    if counter.done % SAVE_EVERY == 0:
-                        _save(system)
-    finally:
-        _save(system)
-        planned.log.write_build(_describe_build(system))
+    warm = asker.warm_up(Wanted(*query, sample=-1) for query in queries[: spec.warmup])
+    system.forget()
+    kept = _find_kept(system, planned, warm)
+    asker.answered = len(kept)
+    wanted = (
+        Wanted(query, text, sample)
+        for sample in range(spec.repeats)
+        for query, text in queries
+        if (query, sample) not in kept
+    )
+    with ExitStack() as stack:
+        add: Callable[[Asked], None] | None = None
+        stack.callback(lambda: planned.log.write_build(_describe_build(system)) if add else None)
+        for asked in asker.ask_all(wanted):
+            if add is None:
+                if not kept:
+                    planned.log.restart()  # no sooner: a system that is down takes no answers with it
+                planned.log.write_build(_describe_build(system))  # a process that is killed leaves this
+                add = stack.enter_context(planned.log.open())
+            add(asked)
+            counter.count(system.name)
+    planned.log.write_build(_describe_build(system, finished=not asker.failed))
 
 
-def _save(system: System) -> None:
-    for space in system.spaces:
-        space.save()
-
-
-def _ask(system: System, query: str, text: str, sample: int) -> Asked:
-    """Return the answer to a query with its times; where the skip policy skips it, also what it would have been."""
-    clock = Clock()
-    answer = system.answer(Query(query, text, clock, sample))
-    times = clock.stop()
-    anyway: Ranked | None = None
-    # by a clock of its own: what a skipped query would have found is scored, but costs the system no time
-    if not answer.retrieved and sample == 0:
-        anyway = system.answer(Query(query, text, Clock(), sample=-1), skipping=False).ranked
-    return Asked.record(query, sample, answer, times, anyway)
+def _find_kept(
+    system: System, planned: PlannedSystem, warm: Mapping[str, tuple[str, ...]]
+) -> frozenset[tuple[str, int]]:
+    """Return the queries whose answers are kept: none if the system now answers some of them otherwise."""
+    if not planned.answered or planned.log.read_build().versions != system.versions():
+        return frozenset()
+    before = {asked.query: asked.documents for asked in planned.log.first_pass() if asked.query in warm}
+    changed = any(before[query] != warm[query] for query in before)
+    return frozenset() if changed else planned.answered
 
 
 class _Counter:
@@ -184,13 +213,16 @@ class _Counter:
             self._progress(self.done, self.total, f"{detail}, {done:,} of {total:,}")
 
 
-def _describe_build(system: System) -> Built:
+def _describe_build(system: System, *, finished: bool = False) -> Built:
     """Return the figures from building a system, to be kept next to its answers."""
     return Built(
+        finished=finished,
+        versions=system.versions(),
         untrained=system.untrained,
         dimensions=tuple(space.dimensions for space in system.spaces),
         build_seconds=system.seconds,
         encode_seconds=sum(space.seconds for space in system.spaces),
         cached_documents=sum(space.cached for space in system.spaces),
+        vectors_of=min((space.made for space in system.spaces if space.cached), default=0),
         notes=tuple(system.notes()),
     )

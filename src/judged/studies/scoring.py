@@ -2,81 +2,56 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import msgspec
 import numpy as np
 
 from judged.comparison.api import compare
 from judged.comparison.result import Comparison
+from judged.errors import JudgedError, Unwritable
 from judged.io.write import write_judgments, write_run
 from judged.problem import Note
 from judged.result import Provenance
 from judged.scoring.evaluate import evaluate_many
 from judged.scoring.evaluations import Evaluations
 from judged.store.machine import list_versions
-from judged.studies.answers import Asked, Built, make_run
+from judged.studies.answered import Answered
+from judged.studies.answers import Built, make_run
+from judged.studies.asker import Limits
+from judged.studies.decisions import score_decisions
 from judged.studies.learning import Learning
 from judged.studies.plan import PACKAGES, PlannedSystem, StudyInputs, describe_stages
-from judged.studies.result import StageTimes, Study, SystemRecord
-from judged.studies.routing import RoutingReport, evaluate_routing
-from judged.studies.stages.clock import TOTAL
-from judged.studies.tables import Choices, Reranking, SkipDecisions
+from judged.studies.result import FailedQuery, StageTimes, Study, SystemRecord
+from judged.studies.stages.clock import OTHER, TOTAL, sort_stages
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 from judged.tables.timings import Timings
-from judged.wording import counted
+from judged.wording import counted, join_words, name_some, say_when
 
 UNTRAINED = " (untrained)"
 """Suffix of the names of systems with random weights."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Answered:
-    """A system that answered every query, the name under which it is shown, and its answers, read once."""
+def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learning, began: float) -> Study:
+    """Return the result of a study that began at a moment, in seconds since 1970.
 
-    name: str
-    planned: PlannedSystem
-    built: Built
-    asked: tuple[Asked, ...]
-    """Every answer to a scored query, in the order in which they were given."""
-
-    @cached_property
-    def first_pass(self) -> list[Asked]:
-        """The answers of the first pass, each query once."""
-        first: dict[str, Asked] = {}
-        for asked in self.asked:
-            if asked.sample == 0:
-                first.setdefault(asked.query, asked)
-        return list(first.values())
-
-
-def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learning) -> Study:
-    """Return the result of a study; `failures` has why systems failed, by name, `learning` what was tuned."""
-    built = [planned.log.read_build() for planned in inputs.plan]
-    records = [_make_record(*pair, failures) for pair in zip(inputs.plan, built, strict=True)]
-    wanted = set(inputs.scored)
-    answered = [
-        _Answered(
-            record.name,
-            planned,
-            made,
-            tuple(asked for asked in planned.log.read() if asked.query in wanted),
-        )
-        for record, planned, made in zip(records, inputs.plan, built, strict=True)
-        if not record.failure
-    ]
-    notes = [Note("collection", "info", note) for note in inputs.collection.notes]
-    notes += [
-        Note("failed-system", "warning", f"{record.name} failed: {record.failure}")
-        for record in records
-        if record.failure
-    ]
-    stated = ((system.name, note) for system in answered for note in system.built.notes)
-    notes += [Note("stage", "info", f"{name}: {note}") for name, note in stated]
+    `failures` has why systems failed, by name, `learning` what was tuned.
+    """
+    answered = _read_answers(inputs, failures)
+    inputs, skipped = _leave_out(inputs, answered)
+    if skipped:
+        answered = [system.select(inputs.scored) for system in answered]
+    shown = {system.planned.spec.name: system for system in answered}
+    records = []
+    for planned in inputs.plan:
+        system = shown.get(planned.spec.name)
+        record = _make_record(planned, planned.log.read_build(), failures)
+        if system is not None:
+            dates = system.date_kept(began)
+            record = replace(record, answers_of=dates, failed_queries=len(system.failed))
+        records.append(record)
     study = Study(
         name=str(inputs.spec.name),
         collection=inputs.collection.name,
@@ -85,22 +60,101 @@ def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learn
         training=len(inputs.training),
         repeats=inputs.spec.repeats,
         systems=tuple(records),
-        notes=tuple(notes),
+        failed_queries=tuple(
+            FailedQuery(system.name, asked.query, asked.sample, asked.error)
+            for system in answered
+            for asked in system.failed
+        ),
+        notes=tuple(_list_notes(inputs, records, answered, skipped)),
         provenance=Provenance(inputs=inputs.files, settings=_list_settings(inputs)),
     )
     return _score(study, inputs, answered, learning) if answered else study
 
 
+def _read_answers(inputs: StudyInputs, failures: Mapping[str, str]) -> list[Answered]:
+    """Return the systems that did not fail, with their answers to the scored queries."""
+    wanted = set(inputs.scored)
+    answered = []
+    for planned in inputs.plan:
+        if planned.spec.name not in failures:
+            built = planned.log.read_build()
+            asked = tuple(one for one in planned.log.read_latest() if one.query in wanted)
+            answered.append(Answered(_name(planned, built), planned, built, asked))
+    return answered
+
+
+def _leave_out(inputs: StudyInputs, answered: Sequence[Answered]) -> tuple[StudyInputs, dict[str, set[str]]]:
+    """Return the study without the queries that some systems are to be excused from, and those by system.
+
+    They are left out for all systems, so that every system is scored on the same queries.
+    """
+    skipped = {
+        system.name: {asked.query for asked in system.failed if asked.sample == 0}
+        for system in answered
+        if Limits.choose(inputs.spec, system.planned.spec.name).on_error == "skip"
+    }
+    skipped = {name: queries for name, queries in skipped.items() if queries}
+    some = set().union(*skipped.values())
+    left = tuple(query for query in inputs.scored if query not in some)
+    if not left:
+        msg = f"every query failed in one of {join_words(list(skipped))}, so none is left to score"
+        raise JudgedError(msg)
+    return replace(inputs, scored=left), skipped
+
+
+def _list_notes(
+    inputs: StudyInputs,
+    records: Sequence[SystemRecord],
+    answered: Sequence[Answered],
+    skipped: Mapping[str, set[str]],
+) -> Iterator[Note]:
+    """Yield what readers should know of how answers came about."""
+    for note in inputs.collection.notes:
+        yield Note("collection", "info", note)
+    if inputs.spec.concurrency > 1:
+        yield Note("concurrency", "info", f"times are those of {inputs.spec.concurrency} queries at a time")
+    for record in records:
+        if record.answers_of:
+            message = f"{record.name}: answers of {record.answers_of} were kept: scores and times are of then"
+            yield Note("kept-answers", "info", message)
+        if record.failure:
+            yield Note("failed-system", "warning", f"{record.name} failed: {record.failure}")
+    for system in answered:
+        yield from _note_system(system, skipped.get(system.name, set()))
+
+
+def _note_system(system: Answered, skipped: Collection[str]) -> Iterator[Note]:
+    """Yield what readers should know of the answers of one system."""
+    failed = system.failed
+    if skipped:
+        message = f"{system.name} failed on {counted(len(skipped), 'query')}, which no system is scored on"
+        yield Note("failed-queries", "warning", message)
+    elif failed:
+        named = name_some([f"{asked.query}: {asked.error}" for asked in failed], 2)
+        message = f"{system.name} failed on {counted(len(failed), 'query')}, scored without results ({named})"
+        yield Note("failed-queries", "warning", message)
+    if not system.found:
+        yield Note("no-results", "warning", f"{system.name} returned nothing for any query: it scores 0")
+    for stated in system.built.notes:
+        yield Note("stage", "info", f"{system.name}: {stated}")
+
+
+def _name(planned: PlannedSystem, built: Built) -> str:
+    """Return the name under which a system is shown."""
+    marked = built.untrained and "untrained" not in planned.spec.name
+    return f"{planned.spec.name}{UNTRAINED}" if marked else planned.spec.name
+
+
 def _make_record(planned: PlannedSystem, built: Built, failures: Mapping[str, str]) -> SystemRecord:
     spec = planned.spec
-    marked = built.untrained and "untrained" not in spec.name
     return SystemRecord(
-        name=f"{spec.name}{UNTRAINED}" if marked else spec.name,
+        name=_name(planned, built),
         stages=describe_stages(spec),
         untrained=built.untrained,
         dimensions=built.dimensions,
         build_seconds=built.build_seconds,
         encode_seconds=built.encode_seconds,
+        vectors_of=say_when(built.vectors_of) if built.vectors_of else "",
         failure=failures.get(spec.name, ""),
         grid=spec.grid or "",
         factors={name: str(value) for name, value in spec.factors.items()},
@@ -112,7 +166,17 @@ def _list_settings(inputs: StudyInputs) -> dict[str, object]:
     spec = inputs.spec
     settings = {
         name: getattr(spec, name)
-        for name in ("depth", "repeats", "warmup", "seed", "test", "correction", "level", "cutoffs")
+        for name in (
+            "depth",
+            "repeats",
+            "warmup",
+            "concurrency",
+            "seed",
+            "test",
+            "correction",
+            "level",
+            "cutoffs",
+        )
     }
     systems = {planned.spec.name: planned.spec.to_dict() for planned in inputs.plan}
     return {
@@ -125,29 +189,35 @@ def _list_settings(inputs: StudyInputs) -> dict[str, object]:
     }
 
 
-def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], learning: Learning) -> Study:
+def _score(study: Study, inputs: StudyInputs, answered: Sequence[Answered], learning: Learning) -> Study:
     """Return the study with scores, comparison, times and decisions."""
-    spec = inputs.spec
-    judgments, runs = _make_runs(inputs, answered)
-    scored = evaluate_many(
-        judgments, runs, list(spec.measure_names()), protocol=spec.protocol, keep_inputs=True
+    scored, failures = _evaluate(inputs, answered)
+    records = tuple(
+        replace(record, failure=failures.get(record.name, record.failure)) for record in study.systems
     )
-    times = tuple(_collect_times(answered, spec.repeats))
+    failed = [
+        Note("failed-system", "warning", f"{name} failed: {reason}") for name, reason in failures.items()
+    ]
+    answered = [system for system in answered if system.name not in failures]
+    times = tuple(_collect_times(answered, inputs.spec.repeats))
     comparison = _compare(inputs, answered, scored, times)
+    routing, unscored = score_decisions(inputs, answered, scored)
     specs = {system.name: system.planned.spec for system in answered}
     tuned = {name: system for name, system in specs.items() if system.fuse is not None and system.fuse.tune}
     notes = scored.notes if comparison is None else comparison.notes
+    changes = [note for system in answered for note in system.note_changes()]
     return replace(
         study,
+        systems=records,
         scored=scored,
         comparison=None if comparison is None else replace(comparison, notes=()),
         times=times,
-        routing=tuple(_score_decisions(inputs, answered, scored)),
         settings={
             name: learning.tune_settings(system) for name, system in specs.items() if system.tune is not None
         },
+        routing=routing,
         tunings={name: learning.tune(system) for name, system in tuned.items()},
-        notes=tuple(dict.fromkeys((*study.notes, *notes, *_note_changes(answered)))),
+        notes=tuple(dict.fromkeys((*study.notes, *failed, *notes, *unscored, *changes))),
         provenance=replace(
             study.provenance,
             protocols=scored.provenance.protocols,
@@ -156,8 +226,32 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], lea
     )
 
 
+def _evaluate(inputs: StudyInputs, answered: Sequence[Answered]) -> tuple[Evaluations, dict[str, str]]:
+    """Return the evaluation of every system that can be scored, and why others cannot, by name."""
+    spec = inputs.spec
+    judgments, runs = _make_runs(inputs, answered)
+
+    def evaluate(some: Mapping[str, Run | str]) -> Evaluations:
+        return evaluate_many(
+            judgments, some, list(spec.measure_names()), protocol=spec.protocol, keep_inputs=True
+        )
+
+    try:
+        return evaluate(runs), {}
+    except JudgedError:
+        failures = {}
+        for name, run in runs.items():
+            try:
+                evaluate({name: run})
+            except JudgedError as error:
+                failures[name] = f"its results cannot be scored: {error.message}"
+        if len(failures) in {0, len(runs)}:
+            raise
+        return evaluate({name: run for name, run in runs.items() if name not in failures}), failures
+
+
 def _make_runs(
-    inputs: StudyInputs, answered: Sequence[_Answered]
+    inputs: StudyInputs, answered: Sequence[Answered]
 ) -> tuple[Judgments | str, dict[str, Run | str]]:
     """Return the judgments of the scored queries and the run of each system on them, or the files they are written to."""
     judgments = inputs.judgments.select(set(inputs.scored))
@@ -174,33 +268,48 @@ def _make_runs(
     write_judgments(judgments, inputs.folder / "judgments.csv", force=True)
     paths: dict[str, Run | str] = {}
     for system in answered:
-        path = folder / f"{system.planned.spec.name}.run"
-        write_run(runs[system.name], path, format="trec", force=True)
-        write_run(runs[system.name], folder / f"{system.planned.spec.name}.parquet", force=True)
-        paths[system.name] = str(path)
+        path = folder / f"{system.planned.spec.name}.parquet"
+        write_run(runs[system.name], path, force=True)
+        text = path.with_name(f"{system.planned.spec.name}.run")
+        try:
+            write_run(runs[system.name], text, format="trec", force=True)
+        except (
+            Unwritable
+        ):  # an id with a blank in it, as names of files have: TREC's text has no place for it
+            text.unlink(missing_ok=True)
+            text = path
+        # a file without a row is refused as the wrong one; here it is known to be right
+        paths[system.name] = str(text) if system.found else runs[system.name]
     return str(inputs.folder / "judgments.csv"), paths
 
 
-def _collect_times(answered: Sequence[_Answered], repeats: int) -> Iterator[StageTimes]:
-    """Yield every time of every stage, on the scored queries, in the order in which they were asked."""
+def _collect_times(answered: Sequence[Answered], repeats: int) -> Iterator[StageTimes]:
+    """Yield every time of every stage, on the scored queries, in the order in which they were asked.
+
+    A stage that a query did not come to took it no time, and what no stage took is the stage `other`: so the stages of a
+    system add up to its total, query by query and in their means.
+    """
     for system in answered:
-        queries: dict[str, list[str]] = defaultdict(list)
-        seconds: dict[str, list[float]] = defaultdict(list)
-        seen: set[tuple[str, int]] = set()
-        for asked in system.asked:
-            key = (asked.query, asked.sample)
-            if asked.sample >= repeats or key in seen:
-                continue
-            seen.add(key)
-            for stage, nanoseconds in asked.nanoseconds.items():
-                queries[stage].append(asked.query)
-                seconds[stage].append(nanoseconds / 1e9)
-        for stage in sorted(seconds, key=lambda stage: stage == TOTAL):
-            yield StageTimes(system.name, stage, tuple(queries[stage]), np.array(seconds[stage]))
+        asked = {
+            (one.query, one.sample): one
+            for one in reversed(system.asked)
+            if one.sample < repeats and not one.error
+        }
+        queries, taken = tuple(query for query, _ in reversed(asked)), [*reversed(asked.values())]
+        stages = dict.fromkeys(stage for one in taken for stage in one.nanoseconds if stage != TOTAL)
+        seconds = {
+            stage: np.array([one.nanoseconds.get(stage, 0) for one in taken]) / 1e9
+            for stage in (*stages, TOTAL)
+        }
+        if stages:
+            rest = seconds[TOTAL] - sum(seconds[stage] for stage in stages)
+            seconds[OTHER] = np.maximum(rest + seconds.get(OTHER, 0.0), 0.0)
+        for stage in sort_stages(seconds):
+            yield StageTimes(system.name, stage, queries, seconds[stage])
 
 
 def _compare(
-    inputs: StudyInputs, answered: Sequence[_Answered], scored: Evaluations, times: Sequence[StageTimes]
+    inputs: StudyInputs, answered: Sequence[Answered], scored: Evaluations, times: Sequence[StageTimes]
 ) -> Comparison | None:
     if len(answered) < 2:
         return None
@@ -216,106 +325,3 @@ def _compare(
         seed=spec.seed,
         timings=Timings.from_mapping({name: seconds.tolist() for name, seconds in totals.items()}),
     )
-
-
-def _score_decisions(
-    inputs: StudyInputs, answered: Sequence[_Answered], scored: Evaluations
-) -> Iterator[RoutingReport]:
-    """Yield what routers, skip policies and rerankers were worth, by the first measure."""
-    shown = {system.planned.spec.name: system.name for system in answered}
-    for system in answered:
-        if system.planned.spec.router is not None:
-            yield _score_router(inputs, system, scored, shown)
-    skipping = [system for system in answered if system.planned.spec.skip is not None]
-    if skipping:
-        yield evaluate_routing(_collect_skips(inputs, skipping), level=inputs.spec.level)
-    reranked = [system for system in answered if system.planned.spec.rerank_specs()]
-    if reranked:
-        yield evaluate_routing(_collect_reranking(inputs, reranked, scored), level=inputs.spec.level)
-
-
-def _score_router(
-    inputs: StudyInputs, system: _Answered, scored: Evaluations, shown: Mapping[str, str]
-) -> RoutingReport:
-    """Return accuracy, regret and balance of a router; the best expert of a query is that of the highest value."""
-    asked = [reply for reply in system.first_pass if reply.experts]
-    experts = {part: scored[shown[part]] for part in system.planned.spec.parts if part in shown}
-    measure = scored.measures[0]
-    choices = Choices.from_columns(
-        [reply.query for reply in asked],
-        [reply.experts[0] for reply in asked],
-        ranked=[reply.experts for reply in asked],
-        quality={
-            part: [evaluation.scores.by_query(measure).get(reply.query) for reply in asked]
-            for part, evaluation in experts.items()
-        },
-        name=system.name,
-    )
-    return evaluate_routing(choices, level=inputs.spec.level)
-
-
-def _value_lists(
-    inputs: StudyInputs, lists: Mapping[str, Mapping[str, tuple[Sequence[str], Sequence[float]]]]
-) -> dict[str, dict[str, float]]:
-    """Return the value of the first measure on every scored query, for other lists than those of the runs."""
-    spec = inputs.spec
-    runs = {
-        name: make_run(name, ((query, *ranked) for query, ranked in by_query.items()))
-        for name, by_query in lists.items()
-    }
-    evaluations = evaluate_many(
-        inputs.judgments.select(inputs.scored),
-        runs,
-        spec.measure_names()[0],
-        protocol=spec.protocol,
-    )
-    measure = evaluations.measures[0]
-    return {name: evaluation.scores.by_query(measure) for name, evaluation in evaluations.items()}
-
-
-def _collect_skips(inputs: StudyInputs, skipping: Sequence[_Answered]) -> SkipDecisions:
-    """Return what skip policies decided; retrieval is needed where it finds something by the first measure."""
-    asked = {system.name: system.first_pass for system in skipping}
-    lists = {
-        name: {reply.query: reply.anyway or (reply.documents, reply.scores) for reply in replies}
-        for name, replies in asked.items()
-    }
-    values = _value_lists(inputs, lists)
-    rows = [(name, reply) for name, replies in asked.items() for reply in replies]
-    return SkipDecisions.from_columns(
-        [reply.query for _, reply in rows],
-        [reply.retrieved for _, reply in rows],
-        quality_retrieved=[values[name].get(reply.query, 0.0) for name, reply in rows],
-        quality_skipped=[0.0] * len(rows),  # a skipped query has no results
-        system=[name for name, _ in rows],
-    )
-
-
-def _collect_reranking(inputs: StudyInputs, reranked: Sequence[_Answered], scored: Evaluations) -> Reranking:
-    """Return the first measure before and after the rerankers, on the queries that were retrieved for."""
-    lists = {
-        system.name: {asked.query: asked.before for asked in system.first_pass if asked.before is not None}
-        for system in reranked
-    }
-    values = _value_lists(inputs, lists)
-    rows = [(name, query) for name, by_query in lists.items() for query in by_query]
-    after = {name: scored[name].scores.by_query(scored.measures[0]) for name in lists}
-    return Reranking.from_columns(
-        [query for _, query in rows],
-        [values[name].get(query, 0.0) for name, query in rows],
-        [after[name].get(query, 0.0) for name, query in rows],
-        system=[name for name, _ in rows],
-    )
-
-
-def _note_changes(answered: Sequence[_Answered]) -> Iterator[Note]:
-    """Yield a note for each system that returned different results for a query in a later pass."""
-    for system in answered:
-        first: dict[str, tuple[str, ...]] = {}
-        changed = set()
-        for asked in system.asked:
-            if first.setdefault(asked.query, asked.documents) != asked.documents:
-                changed.add(asked.query)
-        if changed:
-            message = f"{system.name} returned different results for {counted(len(changed), 'query')} in a later pass; the first pass is scored"
-            yield Note("unsteady", "warning", message)

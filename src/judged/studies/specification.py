@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -24,6 +24,8 @@ FACTOR = "Factor"
 """The name in the JSON schema of a list of values, each of which makes another system."""
 PLAIN = ("name", "type", "grid", "factors", "tune")
 """Settings that have one value."""
+DEEPEST = 32
+"""Systems that may consist of each other; each adds to the stack of calls."""
 SCHEMA_ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -72,6 +74,16 @@ class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     train: float | tuple[str, ...] | None = None
     """The training queries: a share drawn by the seed, or ids. Systems are scored on the other queries."""
     seed: int = 0
+    on_error: Literal["fail", "empty", "skip"] = "fail"
+    """What a failed query is: the failure of its system, a query without results, or left out for all systems."""
+    max_failures: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    """Failed queries beyond which a system has failed; by default all of them."""
+    retries: Annotated[int, msgspec.Meta(ge=0)] = 0
+    """Further attempts at a query that fails."""
+    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    """Seconds that an attempt may take."""
+    concurrency: Annotated[int, msgspec.Meta(ge=1)] = 1
+    """Queries that a system is asked at a time."""
 
     def measure_names(self) -> tuple[str, ...]:
         """Return the measures, with every cutoff in place of `@k`.
@@ -85,19 +97,39 @@ class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             for cutoff in (self.cutoffs if name.endswith("@k") else (0,))
         )
 
+    def select(self, names: Collection[str]) -> StudySpec:
+        """Return the study of the systems named alone, with those that they consist of; raise an error for unknown ones."""
+        known = [system.name for system in self.systems]
+        for name in names:
+            if name not in known:
+                raise UnknownName("system", name, known)
+        wanted = set(names)
+        for system in reversed(self.order()):  # wholes come before their parts
+            wanted |= set(system.parts) if system.name in wanted else set()
+        return msgspec.structs.replace(
+            self,
+            systems=tuple(system for system in self.systems if system.name in wanted),
+            baseline=self.baseline if self.baseline in wanted else None,
+        )
+
     def order(self) -> list[SystemSpec]:
         """Return the systems so that each comes after those that it consists of."""
         specs = {spec.name: spec for spec in self.systems}
         ordered: dict[str, SystemSpec] = {}
 
         def visit(name: str, path: tuple[str, ...]) -> None:
+            if name in ordered:
+                return
+            if len(path) > DEEPEST:
+                msg = f"the systems from `{path[0]}` on consist of each other more than {DEEPEST} deep"
+                raise BadProtocol(msg)
             if name in path:
                 circle = " → ".join((*path[path.index(name) :], name))
                 msg = f"the systems consist of each other in a circle: {circle}"
                 raise BadProtocol(msg)
             for part in specs[name].parts:
                 visit(part, (*path, name))
-            ordered.setdefault(name, specs[name])
+            ordered[name] = specs[name]
 
         for name in specs:
             visit(name, ())

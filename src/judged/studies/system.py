@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Literal, TypeAlias, TypeVar, cast
+from typing import Annotated, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import json
@@ -121,6 +121,11 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """The values in which it differs from the other systems of its grid, by name of the factor."""
     tune: TuneSettings | None = None
     """Settings that are chosen on training queries, its own and those of the systems that it consists of."""
+    on_error: Literal["fail", "empty", "skip"] | None = None
+    """What a failed query is; this and the next three are by default those of the study."""
+    max_failures: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -170,6 +175,26 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         """Return the declarations of its rerankers, in order."""
         some = self.rerank if isinstance(self.rerank, tuple) else (self.rerank,)
         return tuple(_expand(reranker, RERANKERS, "reranker") for reranker in some if reranker is not None)
+
+    def list_stages(self) -> list[StageSpec]:
+        """Return the declarations of its stages, without those of the systems that it consists of."""
+        stages: list[StageSpec | None] = [
+            self.encoder_spec(),
+            self.search_spec(),
+            self.retriever_spec(),
+            self.router,
+            self.skip_spec(),
+            *self.rerank_specs(),
+        ]
+        return [stage for stage in stages if stage is not None]
+
+    def list_encoders(self) -> list[EncoderSpec]:
+        """Return the declarations of its encoders, those that other stages have for themselves included."""
+        stages = self.list_stages()
+        found = (
+            stage if isinstance(stage, EncoderSpec) else getattr(stage, "encoder", None) for stage in stages
+        )
+        return [encoder for encoder in found if isinstance(encoder, EncoderSpec)]
 
     def to_dict(self) -> dict[str, object]:
         """Return every setting that results depend on, defaults included, without the name."""
@@ -346,6 +371,8 @@ class System:
     """Returns documents, and the experts if a router chose them."""
     source: Searcher | Router | None = None
     """The stage that finds documents or chooses experts; a fusion and a base have none of their own."""
+    parts: Sequence[System] = ()
+    """The systems that it consists of."""
     rerankers: Sequence[tuple[str, Reranker]] = ()
     """The stage under which each is timed, and the reranker."""
     skip: tuple[str, SkipPolicy] | None = None
@@ -358,7 +385,17 @@ class System:
     """Build time, parts included, without the encoding of documents."""
 
     def answer(self, query: Query, *, skipping: bool = True) -> SystemReply:
-        """Return what the system finds for a query, timing every stage; without `skipping`, the skip policy is passed over."""
+        """Return what the system finds for a query, timing every stage; without `skipping`, the skip policy is passed over.
+
+        A system that several others consist of is asked once for a query.
+        """
+        known = query.replies.get(self.name)
+        if known is None or not skipping:
+            known = query.replies[self.name] = self._answer(query, skipping=skipping)
+        assert isinstance(known, SystemReply)  # noqa: S101 - nothing else is kept there
+        return known
+
+    def _answer(self, query: Query, *, skipping: bool) -> SystemReply:
         if skipping and self.skip is not None:
             stage, policy = self.skip
             if not self.time(stage, query, lambda: policy.decide(query)):
@@ -373,15 +410,23 @@ class System:
 
     def notes(self) -> list[str]:
         """Return what its stages say to readers of the results; systems that it consists of speak for themselves."""
-        own = [space.encoder for space in self.spaces]
-        stages = (
-            *own,
-            self.source,
-            self.skip and self.skip[1],
-            *(reranker for _, reranker in self.rerankers),
-        )
-        found = [getattr(stage, "notes", None) for stage in stages]
+        found = [getattr(stage, "notes", None) for stage in self._list_stages()]
         return [note for notes in found if notes is not None for note in notes()]
+
+    def forget(self) -> None:
+        """Forget what was counted for notes: a warm-up is no part of the results, nor is what another system asked."""
+        for stage in self._list_stages():
+            getattr(stage, "forget", lambda: None)()
+
+    def versions(self) -> tuple[str, ...]:
+        """Return the versions that its servers report, those of its parts included."""
+        found = [getattr(stage, "version", None) for stage in self._list_stages()]
+        own = [version() for version in found if version is not None]
+        return (*own, *(version for part in self.parts for version in part.versions()))
+
+    def _list_stages(self) -> list[object]:
+        reranking = (reranker for _, reranker in self.rerankers)
+        return [*self.spaces, self.source, None if self.skip is None else self.skip[1], *reranking]
 
     def time(self, stage: str, query: Query, call: Callable[[], T]) -> T:
         """Return what the call returns, its time given to the stage; an error names system, stage and query."""
@@ -460,7 +505,7 @@ class Systems:
         if spec.tune is not None:
             return self._build_tuned(spec)
         parts = [self.build(part) for part in spec.parts]
-        system = System(spec.name, spec, spec.depth or self._depth)
+        system = System(spec.name, spec, spec.depth or self._depth, parts=parts)
         workshop, spaces = _record_spaces(self._workshop)
         encoder = spec.encoder_spec()
         with _naming(spec.name, "encoder"):

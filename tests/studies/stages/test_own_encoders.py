@@ -288,15 +288,21 @@ def test_numbers_that_are_not_finite_name_the_document(server: JsonServer, value
         encode_collection(spec, make_collection(), VectorCache())
 
 
-def test_a_second_run_sends_nothing(server: JsonServer) -> None:
-    """Not even to find out how long vectors are."""
+def test_a_second_run_sends_three_texts(server: JsonServer) -> None:
+    """To compare their vectors with those in the cache; not to find out how long vectors are."""
+    server.answer = lambda asked: answer(
+        [
+            {"index": at, "embedding": [float(len(text)), 1.0, 2.0]}
+            for at, text in enumerate(asked.body["input"])
+        ]
+    )
     cache, collection = VectorCache(), make_collection()
     spec = OpenAI(model="m", url=server.address)
     first = encode_collection(spec, collection, cache)
     count = len(server.asked)
     second = encode_collection(spec, collection, cache)
 
-    assert len(server.asked) == count
+    assert [len(asked.body["input"]) for asked in server.asked[count:]] == [3]
     assert (second.documents == first.documents).all()
     assert second.cached == len(TEXTS)
     assert second.dimensions == 3

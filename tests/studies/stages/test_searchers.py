@@ -19,6 +19,7 @@ from judged.studies.stages.searchers.graph import GraphWalk
 from judged.studies.stages.searchers.index import VectorIndex
 from judged.studies.stages.searchers.lexical import Bm25, Tantivy
 from judged.studies.stages.searchers.searcher import pick_best
+from judged.studies.stages.spares import Spares
 from judged.studies.stages.stage import StageFailed
 from judged.studies.stages.vectors import VectorSpace
 from support.pipelines import TEXTS, ask, make_collection, make_space, make_workshop, read_spec
@@ -158,10 +159,12 @@ def test_what_an_index_returns_is_checked(
 ) -> None:
     """A document twice, or one that does not exist; −1 stands for fewer results."""
     searcher: Any = VectorIndex().build(make_workshop(tmp_path, COLLECTION), space)
-    monkeypatch.setattr(searcher, "open", lambda _depth: lambda _vector: np.array(rows))
+    monkeypatch.setattr(searcher, "open", lambda _depth: Spares(lambda: lambda _vector: np.array(rows)))
     with pytest.raises(EngineFailed, match=message):
         ask(searcher, "query 0", 2)
-    monkeypatch.setattr(searcher, "open", lambda _depth: lambda _vector: np.array([5, -1, -1]))
+    monkeypatch.setattr(
+        searcher, "open", lambda _depth: Spares(lambda: lambda _vector: np.array([5, -1, -1]))
+    )
 
     assert ask(searcher, "query 0", 3).documents == ("d5",)
 

@@ -48,6 +48,23 @@ class RunOptions:
     """Options for running a study."""
 
     dry_run: bool = flag("--dry-run", "Print the plan and what is finished or cached, and do nothing.")
+    reuse: bool = flag(
+        "--reuse",
+        "Keep the finished answers of systems that are not built here, servers and code of yours; otherwise they are asked again.",
+        excludes=("--fresh",),
+    )
+    fresh: bool = flag("--fresh", "Compute everything again: answers, and vectors of documents.")
+    fresh_only: tuple[str, ...] = option(
+        "--fresh-only NAME",
+        "Compute this system again, and those that consist of it; may be repeated.",
+        excludes=("--fresh",),
+        multiple=True,
+    )
+    only: tuple[str, ...] = option(
+        "--only NAME",
+        "Run this system alone, with those that it consists of; may be repeated.",
+        multiple=True,
+    )
     cache: Path | None = option(
         "--cache FILE",
         "File of cached vectors.  [default: one for all studies, in the user's cache folder]",
@@ -101,7 +118,13 @@ def command(
     folder = folder or Path(f"{study.stem}-results")
     if not options.dry_run:
         prepare_folder(folder)
-    inputs = open_study(spec, folder)
+    inputs = open_study(
+        spec,
+        folder,
+        reuse=options.reuse,
+        fresh=options.fresh or options.fresh_only,
+        only=options.only,
+    )
     refuse_inputs(output.paths, [file.path for file in inputs.files])
     if options.dry_run:
         _print_plan(inputs, options.cache)

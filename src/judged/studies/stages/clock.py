@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from time import perf_counter_ns
 from types import TracebackType
 
 TOTAL = "total"
 """The name of the whole, from the query's text to its last stage."""
+OTHER = "other"
+"""The name of what is spent between stages."""
+
+
+def sort_stages(stages: Iterable[str]) -> list[str]:
+    """Return stages in their order, but what is spent between them, and the whole, at the end.
+
+    >>> sort_stages(["total", "other", "retrieval"])
+    ['retrieval', 'other', 'total']
+    """
+    return sorted(stages, key=lambda stage: (stage == TOTAL, stage == OTHER))
 
 
 class Clock:

@@ -42,6 +42,6 @@ def call(function: Callable[P, T], place: str, /, *arguments: P.args, **settings
         return function(*arguments, **settings)
     except JudgedError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # code that ends its own process does not end the study
         msg = f"`{place}` failed: {type(error).__name__}: {error}"
         raise StageFailed(msg) from error

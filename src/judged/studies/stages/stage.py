@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from judged.errors import JudgedError
 from judged.progress import Progress
 from judged.studies.stages.clock import Clock
+from judged.studies.stages.uses import Use, find_uses
 from judged.tables.nested import keep_order
 
 if TYPE_CHECKING:
@@ -50,6 +51,15 @@ class StageSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The extra that installs what the stage needs; empty if none is needed."""
     needs_vectors: ClassVar[bool] = False
     """Whether it compares vectors, so that it, or the system, needs an encoder."""
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it asks what the study does not build, a server or code of users, which may change unseen."""
+        return any(use.kind in {"address", "variable", "import"} for use in self.list_uses())
+
+    def list_uses(self) -> Iterator[Use]:
+        """Yield the addresses, environment variables, files and code that it uses."""
+        return find_uses(msgspec.to_builtins(self))
 
     @property
     def type(self) -> str:
@@ -105,6 +115,8 @@ class Query:
     """Number of the pass over the queries, from 0; −1 is the warm-up."""
     vectors: dict[int, Vector] = field(default_factory=dict)
     """Its vector in each space, by the identity of the space."""
+    replies: dict[str, object] = field(default_factory=dict)
+    """The replies of systems that others consist of: each is asked once, however many consist of it."""
 
     def embed(self, space: VectorSpace) -> Vector:
         """Return the query's vector in a space: encoded once, whichever stages ask for it, as the stage `embedding`."""

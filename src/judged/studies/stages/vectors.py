@@ -1,13 +1,17 @@
-"""Vectors of a collection: encoded once, cached by content, and checked before anything is searched."""
+"""Vectors of a collection: encoded once, cached by content, and checked before anything is searched.
+
+Vectors of documents outlive a study, those of queries do not: how long a query takes to encode is measured in the study that
+reports it. What is cached is compared with what the encoder returns today before it is used.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter_ns
-from typing import TYPE_CHECKING
+from time import monotonic, perf_counter_ns, time
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,37 +22,40 @@ from judged.store.cache import Cache
 from judged.store.hashing import hash_bytes, hash_value
 from judged.studies.stages.encoders.encoder import Encoder, EncoderSpec
 from judged.studies.stages.stage import Matrix, Query, StageFailed, Vector
-from judged.wording import counted
+from judged.wording import counted, say_when
 
 if TYPE_CHECKING:
     from judged.studies.collections import Collection
 
 EMBEDDING = "embedding"
 """The stage in which queries are encoded."""
-VERSION = 2
+VERSION = 3
 """Cache format version; bump it when the computation of vectors changes."""
-_ENTRY = msgspec.msgpack.Decoder(tuple[bytes, tuple[int, ...]])
+BATCH, PATIENCE = 1024, 1.0
+"""Vectors that are written to the cache at a time, and the seconds after which fewer are."""
+PROBES = 3
+"""Number of cached texts that are encoded again, to see whether the encoder is still the one of the cache."""
+_ENTRY = msgspec.msgpack.Decoder(tuple[bytes, int])
 
 
-@dataclass(frozen=True, slots=True)
-class CachedVector:
-    """A vector, and how long it took to encode in each pass, if that was measured."""
+class CachedVector(NamedTuple):
+    """A vector, and when it was encoded, in seconds since 1970."""
 
     vector: Vector
-    nanoseconds: tuple[int, ...] = ()
+    made: int = 0
 
     def to_bytes(self) -> bytes:
         """Return it as the cache has it."""
-        return msgspec.msgpack.encode((self.vector.astype("<f4").tobytes(), self.nanoseconds))
+        return msgspec.msgpack.encode((self.vector.astype("<f4").tobytes(), self.made))
 
     @classmethod
     def from_bytes(cls, value: bytes) -> CachedVector:
         """Return what `to_bytes` wrote; raise `ValueError` for anything else."""
-        content, nanoseconds = _ENTRY.decode(value)
+        content, made = _ENTRY.decode(value)
         vector = np.frombuffer(content, dtype="<f4")
         if not np.isfinite(vector).all():
             raise ValueError("expected finite numbers")
-        return cls(vector, nanoseconds)
+        return cls(vector, made)
 
 
 class VectorCache:
@@ -102,16 +109,19 @@ class VectorSpace:
 
     encoder: Encoder
     documents: Matrix
-    key: bytes
-    cache: VectorCache
+    key: bytes = b""
     seconds: float = 0.0
     """Encoding time of the documents, without those that were cached."""
     cached: int = 0
-    """Number of documents that were cached."""
+    """Number of different texts of documents that were cached."""
+    made: int = 0
+    """When the oldest of those was encoded, in seconds since 1970."""
+    changed: bool = False
+    """Whether the encoder returned something else than the cache had, so that everything was encoded again."""
     encoded_queries: int = 0
-    """Number of queries encoded; those whose vector and time were cached are not."""
-    _known: dict[str, CachedVector] = field(default_factory=dict)
-    _new: dict[str, CachedVector] = field(default_factory=dict)
+    """Number of queries encoded; a query that several systems encode in the same pass is encoded once."""
+    _known: dict[tuple[str, int], tuple[Vector, int]] = field(default_factory=dict)
+    """The vector of each query and pass, and the nanoseconds that it took."""
 
     @property
     def dimensions(self) -> int:
@@ -119,21 +129,38 @@ class VectorSpace:
         return int(self.documents.shape[1])
 
     def embed(self, query: Query) -> Vector:
-        """Return the vector of a query; the time it takes, or took when it was cached, is that of `embedding`."""
-        known = self._known.get(query.text)
-        if known is not None and query.sample < len(known.nanoseconds):
-            if query.sample >= 0:
-                query.clock.add(EMBEDDING, known.nanoseconds[query.sample])
-            return known.vector
+        """Return the vector of a query; its time is that of `embedding`, for every system that asks for it."""
+        known = self._known.get((query.text, query.sample))
+        if known is not None:
+            vector, taken = known
+            query.clock.add(EMBEDDING, taken)
+            return vector
         with query.clock.stage(EMBEDDING):
             started = perf_counter_ns()
             vector = self.encode(query.text)
             taken = perf_counter_ns() - started
         self.encoded_queries += 1
-        if query.sample >= 0:
-            before = () if known is None else known.nanoseconds
-            self._known[query.text] = self._new[query.text] = CachedVector(vector, (*before, taken))
+        if query.sample >= 0:  # a warm-up that finds its vector warms nothing up
+            self._known[query.text, query.sample] = vector, taken
         return vector
+
+    def notes(self) -> list[str]:
+        """Return which vectors are older than the study, and what the encoder says."""
+        notes = getattr(self.encoder, "notes", None)
+        found = [] if notes is None else list(notes())
+        if self.changed:
+            found.append(
+                "its encoder returned other vectors than those in the cache: all documents were encoded again"
+            )
+        if self.cached:
+            found.append(
+                f"vectors of {counted(self.cached, 'text')} are cached ones, the oldest of {say_when(self.made)}"
+            )
+        return found
+
+    def forget(self) -> None:
+        """Forget what the encoder counted for notes."""
+        getattr(self.encoder, "forget", lambda: None)()
 
     def encode(self, text: str) -> Vector:
         """Return the vector of a text as a query, past the cache; raise `StageFailed` unless it is a finite row."""
@@ -152,32 +179,18 @@ class VectorSpace:
             raise StageFailed(msg, stage=EMBEDDING)
         return vector
 
-    def look_up(self, texts: Sequence[str]) -> None:
-        """Read from the cache which of these queries are encoded already."""
-        cached = self.cache.find(self._query_key, texts)
-        self._known |= {text: hit for text, hit in cached.items() if hit.vector.shape == (self.dimensions,)}
-
-    def save(self) -> None:
-        """Keep the vectors of the queries that were encoded since, with their times."""
-        if self._new:
-            self.cache.add(self._query_key, self._new)
-            self._new = {}
-
-    @property
-    def _query_key(self) -> bytes:
-        """The key of its queries: a text may have another vector as a query than as a document."""
-        return hash_bytes(self.key + b"queries")
-
 
 def encode_collection(
     spec: EncoderSpec,
     collection: Collection,
     cache: VectorCache,
     progress: Progress = lambda _done, _total=None, _detail="": None,
+    *,
+    fresh: bool = False,
 ) -> VectorSpace:
-    """Return the collection in the space of an encoder; what is cached is not encoded again.
+    """Return the collection in the space of an encoder; what is cached is not encoded again, unless `fresh`.
 
-    Each batch is on disk before the next one is encoded, so a job that is killed loses one batch.
+    Vectors are on disk within a second or two of their encoding, so a job that is killed loses little.
     """
     if not collection.documents:
         msg = f"the collection `{collection.name}` has no documents"
@@ -186,20 +199,68 @@ def encode_collection(
     key = make_key(spec, encoder, collection)
     cache.remember(spec, key)
     texts = list(dict.fromkeys(collection.texts))
-    known = {text: entry.vector for text, entry in cache.find(key, texts).items()}
-    if len({len(vector) for vector in known.values()}) > 1:  # damaged ones
-        known = {text: vector for text, vector in known.items() if len(vector) == encoder.dimensions}
-    missing = [text for text in texts if text not in known]
+    known = {} if fresh else cache.find(key, texts)
+    if len({len(entry.vector) for entry in known.values()}) > 1:  # damaged ones
+        known = {text: entry for text, entry in known.items() if len(entry.vector) == encoder.dimensions}
+    changed = not _is_unchanged(encoder, known, collection, spec.steadiness)
+    known = {} if changed else known
     cached, started = len(known), perf_counter_ns()
-    for start in range(0, len(missing), spec.batch):
-        some = missing[start : start + spec.batch]
-        vectors = _encode(encoder, some, collection)
-        cache.add(key, {text: CachedVector(row) for text, row in zip(some, vectors, strict=True)})
-        known |= dict(zip(some, vectors, strict=True))
-        progress(cached + start + len(some), len(texts), "encoding documents")
-    documents = np.stack([known[text] for text in collection.texts])
-    seconds = (perf_counter_ns() - started) / 1e9 if missing else 0.0
-    return VectorSpace(encoder, documents, key, cache, seconds, cached)
+    vectors = {text: entry.vector for text, entry in known.items()}
+    missing = [text for text in texts if text not in known]
+    for start, new in _encode_missing(spec, encoder, missing, collection, cache, key):
+        vectors |= new
+        progress(cached + start + len(new), len(texts), "encoding documents")
+    return VectorSpace(
+        encoder,
+        np.stack([vectors[text] for text in collection.texts]),
+        key,
+        seconds=(perf_counter_ns() - started) / 1e9 if missing else 0.0,
+        cached=cached,
+        made=min((entry.made for entry in known.values()), default=0),
+        changed=changed,
+    )
+
+
+def _is_unchanged(
+    encoder: Encoder, known: Mapping[str, CachedVector], collection: Collection, steadiness: float
+) -> bool:
+    """Return whether an encoder returns for some texts what the cache has: a model may change where no key sees it."""
+    some = list(known)[:: max(1, len(known) // PROBES)][:PROBES]
+    if not some:
+        return True
+    now = _encode(encoder, some, collection)
+    before = np.stack([known[text].vector for text in some])
+    if now.shape != before.shape:
+        return False
+    apart = np.linalg.norm(now - before, axis=1)
+    return bool((apart <= steadiness * np.linalg.norm(before, axis=1)).all())
+
+
+def _encode_missing(
+    spec: EncoderSpec,
+    encoder: Encoder,
+    missing: Sequence[str],
+    collection: Collection,
+    cache: VectorCache,
+    key: bytes,
+) -> Iterator[tuple[int, dict[str, Vector]]]:
+    """Yield the vectors of texts batch by batch, each with its start, and write them to the cache now and then."""
+    waiting: dict[str, CachedVector] = {}
+    written = monotonic()
+    try:
+        for start in range(0, len(missing), spec.batch):
+            some = missing[start : start + spec.batch]
+            new = dict(zip(some, _encode(encoder, some, collection), strict=True))
+            now = int(time())
+            waiting |= {text: CachedVector(vector, now) for text, vector in new.items()}
+            # a transaction for each small batch would write every page of the index many times over
+            if len(waiting) >= BATCH or monotonic() - written > PATIENCE:
+                cache.add(key, waiting)
+                waiting, written = {}, monotonic()
+            yield start, new
+    finally:
+        if waiting:
+            cache.add(key, waiting)
 
 
 def make_key(spec: EncoderSpec, encoder: Encoder, collection: Collection) -> bytes:

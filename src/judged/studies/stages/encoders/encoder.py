@@ -52,6 +52,9 @@ class EncoderSpec(StageSpec, frozen=True, kw_only=True):
     fitted: ClassVar[bool] = False
     """Whether it is fitted to the documents, so that its vectors depend on all of them."""
 
+    steadiness: ClassVar[float] = 1e-3
+    """The largest difference of two vectors of the same text, relative to their length, that is rounding alone."""
+
     def load(self, documents: Sequence[str]) -> Encoder:
         """Return the encoder; `documents` are the texts of the collection, for encoders that are fitted to them."""
         raise NotImplementedError

@@ -13,6 +13,7 @@ from judged.net.http import Bounds
 from judged.net.llm import Endpoint, ModelClient
 from judged.studies.stages.cosine import normalise_rows
 from judged.studies.stages.encoders.encoder import EncoderSpec
+from judged.studies.stages.spares import Spares
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
 
 ANSWER_BYTES = 256 << 20
@@ -23,6 +24,9 @@ class OpenAI(EncoderSpec, tag="openai", frozen=True, kw_only=True):
     """A model behind an OpenAI-compatible endpoint for embeddings."""
 
     extra: ClassVar[str] = "endpoint"
+    steadiness: ClassVar[float] = (
+        0.03  # endpoints return vectors that differ with what else they are working on
+    )
 
     model: str
     """The name that the endpoint has for the model."""
@@ -66,13 +70,15 @@ class EndpointEncoder:
     def __init__(self, spec: OpenAI, endpoint: Endpoint) -> None:
         self.spec, self._endpoint = spec, endpoint
         bounds = Bounds(endpoint.timeout, ANSWER_BYTES)
-        self._client = ModelClient(
-            endpoint, spec.model, bounds=bounds, extra=spec.extra, needed_by="the encoder `openai`"
+        self._clients = Spares(
+            lambda: ModelClient(
+                endpoint, spec.model, bounds=bounds, extra=spec.extra, needed_by="the encoder `openai`"
+            )
         )
-        self.url = self._client.url
+        with self._clients.borrow() as client:
+            self.url, self._show = client.url, client.show
         self.identity = {"endpoint": self.url}
         self._dimensions = spec.dimensions
-        self.notes = self._client.notes
 
     @property
     def dimensions(self) -> int:
@@ -80,6 +86,15 @@ class EndpointEncoder:
         if self._dimensions is None:
             self._dimensions = len(self.encode_query("dimensions"))
         return self._dimensions
+
+    def notes(self) -> list[str]:
+        """Return what the clients say, each thing once."""
+        return list(dict.fromkeys(note for client in self._clients.all for note in client.notes()))
+
+    def forget(self) -> None:
+        """Forget how many requests were repeated."""
+        for client in self._clients.all:
+            client.forget()
 
     def encode_documents(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of documents, from one request."""
@@ -105,13 +120,14 @@ class EndpointEncoder:
         if self.spec.dimensions is not None:
             request["dimensions"] = self.spec.dimensions
         try:
-            return self._client.ask(
-                "POST",
-                f"{self._endpoint.url}/embeddings",
-                request,
-                attempts=1 + self.spec.retries,
-                deadline=self.spec.total_timeout,
-            )
+            with self._clients.borrow() as client:
+                return client.ask(
+                    "POST",
+                    f"{self._endpoint.url}/embeddings",
+                    request,
+                    attempts=1 + self.spec.retries,
+                    deadline=self.spec.total_timeout,
+                )
         except EndpointFailed as error:
             raise StageFailed(error.message, hint=error.hint) from None
 
@@ -121,7 +137,7 @@ class EndpointEncoder:
             rows = {row["index"]: row["embedding"] for row in answer["data"]}
             number = len(answer["data"])
         except (TypeError, LookupError):
-            shown = self._client.show(str(answer), 80)
+            shown = self._show(str(answer), 80)
             msg = f"{self.url} returned an answer that is not one of embeddings: `{shown}`"
             raise StageFailed(msg) from None
         if number != count or rows.keys() != set(range(count)):

@@ -140,6 +140,11 @@ class _ListRanker:
         ]
         return [*notes, *self._client.notes()]
 
+    def forget(self) -> None:
+        """Forget the problems of answers; that the model can answer is remembered."""
+        self.counts = Counter(read=self.counts["read"])
+        self._client.forget()
+
     async def _rank(self, query: str, texts: Sequence[str]) -> list[int]:
         """Return positions in the order of the model, the last window first."""
         order = list(range(len(texts)))

@@ -91,6 +91,10 @@ class HeadReranker:
         notes = getattr(self.orderer, "notes", None)
         return [] if notes is None else list(notes())
 
+    def forget(self) -> None:
+        """Forget what was counted for notes."""
+        getattr(self.orderer, "forget", lambda: None)()
+
     def _check(self, ordered: Ranked, head: Ranked) -> None:
         given = set(head.documents)
         unknown = [document for document in ordered.documents if document not in given]

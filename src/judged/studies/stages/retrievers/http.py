@@ -15,6 +15,7 @@ from judged.io.search_results import AnswerReader, Found, SearchReply, read_scor
 from judged.net.http import Bounds, HttpClient
 from judged.net.secrets import is_exposed, read_secret, redact
 from judged.studies.stages.retrievers.retriever import RetrieveSpec, naming_answer
+from judged.studies.stages.spares import Spares
 from judged.studies.stages.stage import StageFailed
 
 ANSWER_BYTES = 32 << 20
@@ -93,7 +94,7 @@ class Http(EndpointSpec, frozen=True, kw_only=True, tag="http"):
 
     def open(self) -> _HttpSource:
         """Connect, and compile the paths."""
-        return _HttpSource(self.connect(), self)
+        return _HttpSource(self)
 
 
 class Elasticsearch(EndpointSpec, frozen=True, kw_only=True, tag="elasticsearch"):
@@ -133,32 +134,65 @@ class Elasticsearch(EndpointSpec, frozen=True, kw_only=True, tag="elasticsearch"
             ids=_IDS,
             scores=_SCORES,
         )
-        return _HttpSource(spec.connect(), spec, check_whole)
+        return _HttpSource(spec, check_whole, about=self.url)
 
 
 class _HttpSource:
     def __init__(
-        self, client: SearchClient, spec: Http, check: Callable[[Any], None] = lambda _answer: None
+        self,
+        spec: Http,
+        check: Callable[[Any], None] = lambda _answer: None,
+        *,
+        about: str = "",
     ) -> None:
-        self._client, self._spec, self._check = client, spec, check
+        self._about = about
+        self._spec, self._check = spec, check
+        self._clients = Spares(spec.connect)
+        with self._clients.borrow():
+            pass  # what is wrong with the settings is known before the first query
         self._ids = _compile(spec.ids)
         self._scores = None if spec.scores is None else _compile(spec.scores)
         prefix = _UP_TO_LIST.match(spec.ids)
         self._list = None if prefix is None else _compile(prefix[0])
         self.reader = AnswerReader()
-        self.notes, self.close = client.notes, client.close
 
     def find(self, text: str, depth: int) -> SearchReply:
         """Send the query, and read ids and scores of the answer."""
         spec = self._spec
         address, body = self._make_address(text, depth), fill_template(spec.body, text, depth)
         try:
-            answer = self._client.ask(spec.method, address, body, attempts=spec.attempts)
+            with self._clients.borrow() as client:
+                answer = client.ask(spec.method, address, body, attempts=spec.attempts)
         except EndpointFailed as error:
             raise StageFailed(error.message, hint=error.hint) from None
         with naming_answer(spec.url):
             self._check(answer)
             return self._read(answer)
+
+    def notes(self) -> list[str]:
+        """Return what the clients say, each thing once."""
+        return list(dict.fromkeys(note for client in self._clients.all for note in client.notes()))
+
+    def forget(self) -> None:
+        """Forget how many requests were repeated."""
+        for client in self._clients.all:
+            client.forget()
+
+    def close(self) -> None:
+        """Close all connections."""
+        for client in self._clients.all:
+            client.close()
+
+    def version(self) -> str:
+        """Return the version that the server reports about itself; empty if it has no such page, or does not show it."""
+        if not self._about:
+            return ""
+        try:
+            with self._clients.borrow() as client:
+                about = client.ask("GET", self._about, attempts=1)
+            return str(about["version"]["number"])
+        except (EndpointFailed, LookupError, TypeError):
+            return ""
 
     def _read(self, answer: Any) -> SearchReply:
         spec = self._spec

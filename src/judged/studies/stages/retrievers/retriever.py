@@ -59,6 +59,7 @@ class ExistingSystem:
     def search(self, query: Query, depth: int) -> Ranked:
         """Return at most `depth` results."""
         documents, scores = self.source.reader.rank(self.source.find(query.text, depth), depth)
+        self._check_text(documents)
         self._count_unknown(documents)
         return Ranked(tuple(documents), tuple(scores))
 
@@ -74,11 +75,30 @@ class ExistingSystem:
         more = getattr(self.source, "notes", None)
         return [*notes, *([] if more is None else more())]
 
+    def forget(self) -> None:
+        """Forget what was counted for notes."""
+        self.counts.clear()
+        self.source.reader.counts.clear()
+        getattr(self.source, "forget", lambda: None)()
+
+    def version(self) -> str:
+        """Return the version that the system reports; empty if it reports none."""
+        version = getattr(self.source, "version", None)
+        return "" if version is None else str(version())
+
     def close(self) -> None:
         """Close connections, if there are any."""
         close = getattr(self.source, "close", None)
         if close is not None:
             close()
+
+    def _check_text(self, documents: Sequence[str]) -> None:
+        """Raise `StageFailed` for an id that is not text, which no file can hold."""
+        try:
+            "".join(documents).encode()
+        except UnicodeEncodeError:
+            msg = f"`{self.name}` returned an id with half of a surrogate pair, which is not text"
+            raise StageFailed(msg) from None
 
     def _count_unknown(self, documents: Sequence[str]) -> None:
         """Count results that the collection does not have; raise `StageFailed` if none was ever one that it has.

@@ -25,6 +25,7 @@ from judged.index.engine import (
 )
 from judged.studies.stages.cosine import normalise_rows
 from judged.studies.stages.searchers.searcher import SearchSpec, need_space, rank_rows
+from judged.studies.stages.spares import Spares
 from judged.studies.stages.stage import Matrix, Query, Ranked, Searcher, StageFailed, Vector, Workshop
 from judged.studies.stages.vectors import VectorSpace
 
@@ -87,7 +88,8 @@ class VectorIndex(SearchSpec, tag="index", frozen=True, kw_only=True):
                 workshop.progress(int(ids[-1]) + 1, len(rows), f"inserting into {kind.name}")
             engine.finish()
             searcher = _IndexSearcher(workshop, vectors, rows, engine, self.metric, asked)
-            searcher.open(1)  # engines can only report query settings that a searcher has set
+            with searcher.open(1).borrow():
+                pass  # engines can only report query settings that a searcher has set
             check_effective(engine, {**build, **asked})
         except BaseException:
             with suppress(Exception):  # the first error says more
@@ -124,15 +126,14 @@ class _IndexSearcher:
     ) -> None:
         self._workshop, self._space, self._rows, self._engine = workshop, space, rows, engine
         self._metric, self._settings = metric, settings
-        self._depth = 0
-        self._search: Search | None = None
+        self._searches: dict[int, Spares[Search]] = {}
 
-    def open(self, depth: int) -> Search:
-        """Return the engine's search for that many results."""
-        if self._search is None or depth != self._depth:
-            self._search = self._engine.searcher(min(depth, len(self._rows)), self._settings)
-            self._depth = depth
-        return self._search
+    def open(self, depth: int) -> Spares[Search]:
+        """Return the engine's searches for that many results: each serves one query at a time."""
+        if depth not in self._searches:
+            most = min(depth, len(self._rows))
+            self._searches[depth] = Spares(lambda: self._engine.searcher(most, self._settings))
+        return self._searches[depth]
 
     def search(self, query: Query, depth: int) -> Ranked:
         """Return the nearest documents; their score is the similarity, or the negated distance, of the vectors.
@@ -144,7 +145,8 @@ class _IndexSearcher:
             vector = normalise_rows(vector)
             if not vector.any():
                 return Ranked()
-        rows = np.asarray(self.open(depth)(vector), dtype=np.int64).ravel()
+        with self.open(depth).borrow() as search:
+            rows = np.asarray(search(vector), dtype=np.int64).ravel()
         rows = rows[rows >= 0]
         self._check(rows)
         scores = self._measure(rows, vector)
@@ -167,6 +169,10 @@ class _IndexSearcher:
         else:
             scores = candidates @ asked
         return scores
+
+    def version(self) -> str:
+        """Return the version of the engine, or of its server."""
+        return str(self._engine.version())
 
     def close(self) -> None:
         """Release the index, and what it made on a server."""
