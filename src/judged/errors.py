@@ -70,10 +70,13 @@ class UnknownName(JudgedError, LookupError):
     """No measure, profile, format or column has that name."""
 
     def __init__(self, kind: str, name: str, known: Collection[str], *, hint: str | None = None) -> None:
-        if hint is None:
-            hint = _nearest(str(name), known)
-        super().__init__(f"no {kind} is called `{name}`", hint=hint)
         self.name = name
+        self.nearest = None if hint is not None else _find_nearest(str(name), known)
+        """The known name that it is most like, if the hint is that."""
+        if hint is None:
+            every = ", ".join(sorted(known, key=str.lower))
+            hint = f"known: {every}" if self.nearest is None else f"did you mean `{self.nearest}`?"
+        super().__init__(f"no {kind} is called `{name}`", hint=hint)
 
 
 class BadMeasure(JudgedError, ValueError):
@@ -188,12 +191,10 @@ def check_kind(name: str, value: object, kind: type | tuple[type, ...], expected
         raise WrongKind(msg)
 
 
-def _nearest(name: str, known: Collection[str]) -> str:
-    """Suggest the closest known name, regardless of case, or list all of them."""
+def _find_nearest(name: str, known: Collection[str]) -> str | None:
+    """Return the closest known name, regardless of case; None if none is close."""
     from difflib import get_close_matches
 
     by_lower = {known_name.lower(): known_name for known_name in known}
     close = get_close_matches(name.lower(), by_lower, n=1)
-    if close:
-        return f"did you mean `{by_lower[close[0]]}`?"
-    return f"known: {', '.join(sorted(known, key=str.lower))}"
+    return by_lower[close[0]] if close else None

@@ -255,6 +255,10 @@ class Result:
         """Return what people see, the answer first."""
         raise NotImplementedError
 
+    def shown_notes(self, display: Display) -> Sequence[Note]:  # noqa: ARG002 - one seam
+        """Return the notes on what a display shows of it."""
+        return self.notes
+
     def charts(self) -> Iterable[Figure]:
         """Return the charts that a notebook shows below the tables."""
         return [block for block in self.blocks(Display()) if isinstance(block, Figure)]

@@ -20,7 +20,7 @@ def assert_no_regression(
     measures: Measures | None = None,
     *,
     baseline: RunLike | ScoresLike,
-    min_delta: float | str | Delta = -0.01,
+    min_delta: float | str | Delta | None = None,
     alpha: float = 0.05,
     inconclusive: Literal["pass", "fail"] = "fail",
     **settings: Unpack[GateSettings],

@@ -85,6 +85,7 @@ def test_gates_of_a_file_may_be_of_scores(tmp_path: Path) -> None:
     """Next to those of runs; the paths are relative to the file."""
     (tmp_path / "gates.yaml").write_text(
         f"gates:\n  - scores: new.csv\n    baseline: old.csv\n    measures: ['{ODD}']\n    higher: '{ODD}'\n"
+        "    min_delta: -0.01\n"
     )
     done = run("gate", "--config", "gates.yaml")
     (tmp_path / "both.yaml").write_text("gates:\n  - {scores: new.csv, run: x, baseline: old.csv}\n")
@@ -164,12 +165,12 @@ def test_the_report_is_written(tmp_path: Path) -> None:
 
 def test_tests_can_gate_scores() -> None:
     """By the assertion, which the fixture of the plugin shares."""
-    report = assert_no_regression("new.csv", measures=ODD, baseline="old.csv", higher=ODD)
+    report = assert_no_regression("new.csv", measures=ODD, baseline="old.csv", higher=ODD, min_delta=-0.01)
 
     assert report.passed
     assert judged_gate is not None
     with pytest.raises(AssertionError, match="fail"):
-        assert_no_regression("old.csv", measures=ODD, baseline="new.csv", higher=ODD)
+        assert_no_regression("old.csv", measures=ODD, baseline="new.csv", higher=ODD, min_delta=-0.01)
 
 
 def test_power_takes_names_as_they_are() -> None:

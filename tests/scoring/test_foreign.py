@@ -79,7 +79,9 @@ def test_names_are_literal_in_every_verb(name: str, tmp_path: Path) -> None:
     """Those of judged's own measures too: a column `map` is that file's."""
     systems = {"new": rows(NEW, name), "old": rows(OLD, name)}
     comparison = judged.compare(systems, measures=[name], baseline="old", higher=name)
-    report = judged.gate(systems["new"], measures=name, baseline=systems["old"], higher=[name])
+    report = judged.gate(
+        systems["new"], measures=name, baseline=systems["old"], higher=[name], min_delta=-0.01
+    )
     evaluation = judged.evaluate(None, judged.read_scores(systems["new"], name="new")["new"], [name])
     for result, file in (
         (comparison, "c.json"),
@@ -286,7 +288,7 @@ def test_a_measure_of_another_tool_is_not_judged_s(name: str) -> None:
 
 def test_an_evaluation_of_some_measures_has_their_notes_alone() -> None:
     """And the means of single attempts are not computed again."""
-    scores = judged.read_scores({"q1": {"x": 1, "y": None}, "q2": {"x": 0, "y": 1}}, name="s")["s"]
+    scores = judged.read_scores({"q1": {"x": 1, "y": None}, "q2": {"x": 0.5, "y": 1}}, name="s")["s"]
     whole = judged.evaluate(None, scores)
 
     assert [note.code for note in whole.notes if note.severity == "warning"] == ["missing-values"]

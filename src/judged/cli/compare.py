@@ -11,7 +11,14 @@ import click
 
 from judged.cli.command import ALL_TABLES, Command, option, options
 from judged.cli.comparing import ComparisonOptions, DifferenceOptions
-from judged.cli.inputs import Input, InputPath, check_standard_input, find_baselines, named_runs
+from judged.cli.inputs import (
+    Input,
+    InputPath,
+    SystemName,
+    check_standard_input,
+    find_baselines,
+    with_baselines,
+)
 from judged.cli.options import (
     COMPARISON,
     EVERY_PAIR,
@@ -72,7 +79,9 @@ class CompareOptions(ScoreFileOptions):
     """Options of what is compared, computed and drawn."""
 
     measures: tuple[str, ...] = measure_option(f" [default: {' '.join(DEFAULT_MEASURES)}]")
-    baselines: tuple[str, ...] = baseline_option(EVERY_PAIR)
+    baselines: tuple[str, ...] = baseline_option(
+        f" A file that is not a RUN is added.{EVERY_PAIR}", type=SystemName()
+    )
     slices: str | None = option(
         "--slice FILE",
         "Attributes of queries (CSV, TSV, JSONL): also compare by slice, and test whether differences depend on it.",
@@ -151,7 +160,7 @@ def command(
     baselines = options.baselines
     if not options.scores:
         require_runs(runs)
-        named = named_runs(runs, join=options.join)
+        named = with_baselines(runs, options.baselines, join=options.join)
         check_standard_input([qrels, *(run.path for run in named)])
         baselines = find_baselines(options.baselines, named)
         if not any(may_hold_several(run.system.source) for run in named):
@@ -164,7 +173,7 @@ def command(
     reading = options.to_reading(profile) if options.scores else None
     sources: Sources
     if reading is not None:
-        sources = name_score_files([qrels, *runs])
+        sources, baselines = name_score_files([qrels, *runs], baselines)
     else:
         report = any(".html" in path.suffixes[-2:] for path in output.paths)
         runs_by_name = evaluate_runs(

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from judged.cli.inputs import STANDARD_INPUT, is_bare, split_name
+from judged.cli.inputs import STANDARD_INPUT, split_name
 from judged.errors import BadProtocol, JudgedError
 from judged.io.settings import check_names, convert_settings, read_yaml
+from judged.io.systems import is_bare
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Protocol
 
@@ -129,7 +130,8 @@ class Gate(Struct, frozen=True):
     baseline: str
     name: str | None = None
     measures: tuple[str, ...] | str = ("nDCG@10",)
-    min_delta: float | str = -0.01
+    min_delta: float | str | None = None
+    """None: a hundredth of the scale of the measure."""
     alpha: float = 0.05
     test: Literal["t", "randomisation"] = "t"
     seed: int = 0
@@ -209,7 +211,8 @@ def _check_gate(gate: Gate, place: str, path: Path) -> None:
         msg = f"{path}: `{place}.alpha` is {gate.alpha}, expected a number above 0 and below 0.5"
         raise BadProtocol(msg)
     try:
-        parse_delta(gate.min_delta)
+        if gate.min_delta is not None:
+            parse_delta(gate.min_delta)
         gate.profile()
     except JudgedError as error:
         msg = f"{path}: `{place}`: {error.message}"

@@ -57,6 +57,7 @@ from judged.cli.output import (
     separate_notes,
     to_screen,
 )
+from judged.cli.score_gates import ScoreGate, list_score_gates, run_score_gate
 from judged.cli.scores import ScoreFileOptions
 from judged.errors import BadProtocol, JudgedError, UnknownName
 from judged.result import pack
@@ -158,7 +159,9 @@ class GateOptions(ScoreFileOptions):
     measures: tuple[str, ...] = measure_option(
         f"All must pass.  [default: {' '.join(DEFAULT_MEASURES)}]", section=VERDICT
     )
-    min_delta: str = min_delta_option(default="-0.01")
+    min_delta: str | None = min_delta_option(
+        "  [default: -0.01 of what lies between 0 and 1, a hundredth of any other known scale]"
+    )
     alpha: float = alpha_option()
     test: Literal["t", "randomisation"] = option(
         "--test [t|randomisation]", "Student's paired t-test, or sign-flip randomisation.", default="t"
@@ -209,7 +212,7 @@ def command(
     if options.config is not None:
         gates, code_of_file = _run_file(options.config, output)
     elif options.scores:
-        gates = [_run_scores(qrels, run, options, profile)]
+        gates = _run_scores(qrels, run, options, profile)
     else:
         gates = _run_one(qrels, run, options, profile)
     if options.history is not None:
@@ -252,26 +255,25 @@ def _run_one(qrels: str | None, run: str | None, options: GateOptions, profile: 
 
 def _run_scores(
     scores: str | None, run: str | None, options: GateOptions, profile: ProfileChoice
-) -> GateReport:
-    """Return the outcome of the gate of a file of scores against another one."""
+) -> list[Gated]:
+    """Return the outcomes of the gates of a file of scores, of each of its systems but the baseline."""
     import msgspec
 
     if scores is None or options.baseline is None or run is not None:
         given = "two files" if run is not None else "no file" if scores is None else "no `--baseline`"
         msg = f"`--scores` takes one file, and `--baseline FILE` to compare it with: {given} given"
         raise click.UsageError(msg)
-    check_standard_input([named.path for text in (scores, options.baseline) for named in named_runs((text,))])
+    check_standard_input([split_name(text)[1] for text in (scores, options.baseline)])
     reading = options.to_reading(profile)
-    return _gate_scores(
-        msgspec.structs.replace(
-            _make_gate(options, "", "", options.baseline, options.measures),
-            scores=scores,
-            higher=reading.higher,
-            lower=reading.lower,
-            missing=reading.missing,
-            scores_format=reading.format,
-        )
+    gate = msgspec.structs.replace(
+        _make_gate(options, "", "", options.baseline, options.measures),
+        scores=scores,
+        higher=reading.higher,
+        lower=reading.lower,
+        missing=reading.missing,
+        scores_format=reading.format,
     )
+    return [run_score_gate(each, _read_gate_clusters(gate)) for each in list_score_gates(gate)]
 
 
 def _make_gate(options: GateOptions, qrels: str, run: str, baseline: str, measures: tuple[str, ...]) -> Gate:
@@ -416,6 +418,11 @@ class _Gate:
     baseline_name: str | None
     """The name that the user gave to the baseline, or that it has among the runs."""
 
+    @property
+    def system(self) -> str:
+        """The name of the system."""
+        return self.run.name
+
 
 def _list_gates(gate: Gate) -> list[_Gate]:
     """Return a gate for each system of a run, which may be a folder, a pattern or a table, but the baseline."""
@@ -478,32 +485,6 @@ def _run_gate(each: _Gate, profile: Profile | None = None) -> GateReport:
     )
 
 
-def _gate_scores(gate: Gate) -> GateReport:
-    """Return the outcome of the gate of a file of scores."""
-    from judged.gates.api import gate as compare_with_baseline
-
-    (scores,), (baseline,) = named_runs((gate.scores,)), named_runs((gate.baseline,))
-    return compare_with_baseline(
-        scores.path,
-        measures=gate.measures or None,
-        baseline=baseline.path,
-        min_delta=gate.min_delta,
-        alpha=gate.alpha,
-        test=gate.test,
-        seed=gate.seed,
-        baseline_run=gate.baseline_run,
-        allow_other_protocol=gate.allow_other_protocol,
-        clusters=_read_gate_clusters(gate),
-        name=gate.name,
-        run_name=split_name(gate.scores)[0],
-        baseline_name=split_name(gate.baseline)[0],
-        higher=gate.higher,
-        lower=gate.lower,
-        missing=gate.missing,
-        format=gate.scores_format,
-    )
-
-
 def _read_gate_clusters(gate: Gate) -> ClusterChoice:
     """Return the clusters of a gate: a column of its scores, or an attribute of the queries in a file."""
     return read_clusters(gate.cluster, None if gate.attributes is None else Path(gate.attributes))
@@ -514,17 +495,20 @@ def _try_gates(gate: Gate) -> list[Gated]:
     from judged.gates.result import RefusedGate
 
     try:
-        if gate.scores:
-            return [_gate_scores(gate)]
-        gates = _list_gates(gate)
+        gates: Sequence[_Gate | ScoreGate] = list_score_gates(gate) if gate.scores else _list_gates(gate)
     except JudgedError as error:
         return [RefusedGate(gate.name or gate.run or gate.scores, str(error))]
     outcomes: list[Gated] = []
     for each in gates:
         try:
-            outcomes.append(_run_gate(each))
+            outcomes.append(
+                _run_gate(each)
+                if isinstance(each, _Gate)
+                else run_score_gate(each, _read_gate_clusters(gate))
+            )
         except JudgedError as error:
-            name = each.name or (gate.run if len(gates) == 1 else f"{gate.run}: {each.run.name}")
+            inputs = gate.run or gate.scores
+            name = each.name or (inputs if len(gates) == 1 else f"{inputs}: {each.system}")
             outcomes.append(RefusedGate(name, str(error)))
     return outcomes
 

@@ -56,26 +56,50 @@ class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest c
         path = split_name(text)[1] if self.named else STANDARD_INPUT
         pattern = self.named and bool(glob(path))  # noqa: PTH207 - it may be absolute or relative
         there = path == STANDARD_INPUT or ":" in path or Path(path).exists() or pattern
-        if not there and not (self.or_name and is_bare(path)):
+        if not there and not (self.or_name and _is_bare(path)):
             from judged.io.open import missing_file
 
             raise missing_file(Path(path))
         if ctx is not None and param is not None and param.name is not None:
             ctx.meta.setdefault(INPUTS, {}).setdefault(param.name, []).append(text)
-        if self.table and ctx is not None and ctx.meta.get(MAP) is not None:
-            from judged.tables.mapping import MappedPath
-
-            return MappedPath(text, ctx.meta[MAP])
-        return text
+        return _keep_columns(text, ctx) if self.table else text
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
         """Complete file names."""
         return click.Path().shell_complete(ctx, param, incomplete)
 
 
-def is_bare(path: str) -> bool:
-    """Return whether a text can be the name of a system: it has neither a folder nor an extension."""
-    return Path(path).name == path and not Path(path).suffix
+class SystemName(click.ParamType):  # type: ignore[type-arg]  # as above
+    """The name of a system, or the path of its file; `NAME=PATH` names one."""
+
+    name = "name"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text; a file is one of the inputs of the command."""
+        text = str(value)
+        path = split_name(text)[1]
+        if _is_bare(path) or not Path(path).exists():
+            return text
+        if ctx is not None and param is not None and param.name is not None:
+            ctx.meta.setdefault(INPUTS, {}).setdefault(param.name, []).append(text)
+        return _keep_columns(text, ctx)
+
+    shell_complete = InputPath.shell_complete
+
+
+def _is_bare(path: str) -> bool:
+    from judged.io.systems import is_bare
+
+    return is_bare(path)
+
+
+def _keep_columns(text: str, context: click.Context | None) -> str:
+    """Return the path with the columns that `--map` names."""
+    if context is None or context.meta.get(MAP) is None:
+        return text
+    from judged.tables.mapping import MappedPath
+
+    return MappedPath(text, context.meta[MAP])
 
 
 def split_name(text: str) -> tuple[str | None, str]:
@@ -108,6 +132,35 @@ def named_runs(arguments: tuple[str, ...], *, join: bool = False) -> list[Input]
     runs = [Input(str(system.name), system.path, system) for system in systems]
     if join and not any(isinstance(run.system.source, Joined) for run in runs):
         raise click.UsageError(NOTHING_TO_JOIN)
+    _refuse_repeated(runs)
+    return runs
+
+
+def with_baselines(
+    arguments: tuple[str, ...], baselines: Iterable[str], *, join: bool = False
+) -> list[Input]:
+    """Return every system of some runs, and of the baselines that are files not among them."""
+    runs = named_runs(arguments, join=join)
+    others = find_unlisted_baselines(baselines, [run.path for run in runs], [run.name for run in runs])
+    if others and not join:  # together, so that files of one name have those of their folders too
+        return named_runs((*arguments, *others))
+    runs += named_runs(others)
+    _refuse_repeated(runs)
+    return runs
+
+
+def find_unlisted_baselines(
+    baselines: Iterable[str], paths: Iterable[str], names: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the baselines that are files which are not listed, as they were written."""
+    from judged.io.systems import find_unlisted
+
+    by_path = {split_name(text)[1]: text for text in baselines}
+    return tuple(by_path[path] for path in find_unlisted(by_path, paths, names))
+
+
+def _refuse_repeated(runs: Iterable[Input]) -> None:
+    """Raise `BadInput` for two systems of the same name."""
     first: dict[str, Input] = {}
     for run in runs:
         other = first.setdefault(run.name, run)
@@ -116,7 +169,6 @@ def named_runs(arguments: tuple[str, ...], *, join: bool = False) -> list[Input]
             message = f"`{other.path}` and `{run.path}` both have this name, expected different names"
             hint = f"name them: `first={other.path} second={run.path}`"
             raise BadInput(subject, [Problem.error("repeated-name", f"run `{run.name}`", message)], hint=hint)
-    return runs
 
 
 def need_run(path: str) -> str:
@@ -128,6 +180,10 @@ def need_run(path: str) -> str:
             "Missing argument 'RUN...', or `--predictions FILE`; QRELS alone does if it also lists what was retrieved,"
             " as samples of ragas do."
         )
+        from judged.cli.scores import suggest_scores
+
+        general = "`--scores` reads values of measures by query, which any tool computed"
+        msg = f"{msg} {suggest_scores(click.get_current_context()) or general}."
         raise click.UsageError(msg)
     return path
 

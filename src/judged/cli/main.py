@@ -241,6 +241,11 @@ def _add_fix(error: JudgedError, ctx: click.Context | None) -> None:
         return
     from judged.cli.inputs import INPUTS
     from judged.cli.lint import suggest_fix
+    from judged.cli.scores import suggest_scores
+
+    if (scores := suggest_scores(ctx)) is not None:
+        error.hint = scores
+        return
 
     command = suggest_fix(error, ctx.meta.get(INPUTS, {}))
     if command is not None:

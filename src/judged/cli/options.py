@@ -63,10 +63,10 @@ def measure_option(note: str, **settings: object) -> Declared:
     )
 
 
-def baseline_option(note: str = "") -> Declared:
+def baseline_option(note: str = "", **settings: object) -> Declared:
     """Declare the option that names the systems to compare with; `note` is added to its help."""
     text = f"Compare the other systems with this one, by its name or its path; may be repeated.{note}"
-    return option("--baseline NAME", text, multiple=True, section=COMPARISON)
+    return option("--baseline NAME", text, multiple=True, section=COMPARISON, **settings)
 
 
 queries_option = partial(

@@ -152,7 +152,7 @@ def emit(
         extension = find_extension(path, {**EXTENSIONS, **PICTURES})
         write_file(path, pack(path, _render_file(result, extension, shown, output.documents)))
     added = (*notes, *result.provenance.changes, *check_texts(result, shown.texts))
-    doubts, others = split_doubts((*result.notes, *added))
+    doubts, others = split_doubts((*result.shown_notes(shown), *added))
     print_notes(doubts, verbose=output.verbose)
     click.echo(result.render(output.format, to_screen(shown)), nl=False)
     if not output.quiet:

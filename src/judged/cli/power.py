@@ -105,11 +105,11 @@ def command(
     if options.scores:
         # a file may hold several systems, which have names of their own
         given = {name: path for name, path in map(split_name, files) if name is not None}
-        sources = given if len(given) == len(files) else [run.path for run in named]
+        sources = given if len(given) == len(files) else [run.system.source for run in named]
         plan = plan_for(sources, measures=options.measures or None)
     else:
         chosen = profile.to_profile()
-        runs = {run.name: run.path for run in named}
+        runs = {run.name: run.system.source for run in named}
         measures = options.measures or chosen.default_measures or DEFAULT_MEASURES
         plan = plan_for(files[0], runs, measures, protocol=chosen)
     emit(plan, output)

@@ -151,10 +151,11 @@ def command(
     )
     if display.sort and not display.per_query:
         evaluations = evaluations.sort(display.sort)
+    added: list[Note] = []
     if file is not None:
-        evaluations = _add_statistics(evaluations, file.statistics)
+        evaluations, added = _add_statistics(evaluations, file.statistics)
     notes = _list_notes(evaluations, file, display, by_default=not named)
-    emit(evaluations, output, display=display, notes=tuple(notes))
+    emit(evaluations, output, display=display, notes=(*notes, *added))
 
 
 def _score_files(
@@ -165,19 +166,15 @@ def _score_files(
     output: OutputOptions,
 ) -> None:
     """Print the means of scores that other tools computed, with their intervals."""
-    from judged.comparison.sources import score_files
+    from judged.comparison.sources import add_intervals, score_files
 
     check_standard_input([split_name(path)[1] for path in paths])
-    evaluations = score_files(name_score_files(paths), measures or None, reading)
+    files, _ = name_score_files(paths)
+    evaluations = score_files(files, measures or None, reading)
+    evaluations, notes = add_intervals(evaluations, level=LEVEL)
     if display.sort and not display.per_query:
         evaluations = evaluations.sort(display.sort)
-    notes = [] if display.per_query else [_note_intervals(LEVEL)]
-    emit(evaluations, output, display=display, notes=notes)
-
-
-def _note_intervals(level: float) -> Note:
-    message = f"brackets hold the {100 * level:.4g} % confidence interval of each mean (Student's t)"
-    return Note("intervals", "info", message)
+    emit(evaluations, output, display=display, notes=[] if display.per_query else notes)
 
 
 def _evaluate(
@@ -300,13 +297,16 @@ def _read_judgments(
     return judgments.to_binary() if binary else judgments
 
 
-def _add_statistics(evaluations: Evaluations, statistics: Statistics) -> Evaluations:
-    """Add the confidence intervals and tests that the configuration asks for."""
+def _add_statistics(evaluations: Evaluations, statistics: Statistics) -> tuple[Evaluations, list[Note]]:
+    """Add the confidence intervals and tests that the configuration asks for; return notes on the intervals too."""
+    notes: list[Note] = []
     if statistics.confidence_intervals:
         from judged.comparison.sources import add_intervals
 
-        evaluations = add_intervals(evaluations, level=1 - statistics.alpha_level)
-    return add_tests(evaluations) if statistics.significance_testing and len(evaluations) > 1 else evaluations
+        evaluations, notes = add_intervals(evaluations, level=1 - statistics.alpha_level)
+    if statistics.significance_testing and len(evaluations) > 1:
+        evaluations = add_tests(evaluations)
+    return evaluations, notes
 
 
 def add_tests(evaluations: Evaluations) -> Evaluations:
@@ -339,8 +339,6 @@ def _list_notes(
     if statistics and statistics.significance_testing and len(evaluations) == 1:
         message = "`significance_testing` needs two runs or more: one was given"
         yield Note("nothing-to-compare", "info", message)
-    if statistics and statistics.confidence_intervals:
-        yield _note_intervals(1 - statistics.alpha_level)
     tied = evaluations.tied_systems(display.digits) if display.marks and not display.per_query else []
     if tied:
         ranges = "" if evaluations.bounds else "; `--bounds` shows the ranges"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from judged.cli.command import flag, option
-from judged.cli.inputs import split_name
+from judged.cli.inputs import INPUTS, find_unlisted_baselines, split_name
 from judged.cli.options import ProfileChoice
 
 if TYPE_CHECKING:
@@ -22,6 +23,30 @@ WITHOUT = ("--scores",)
 """What options exclude that are about judgments and runs."""
 
 
+READ = "judged.scores"
+"""The key under which the context of a command that can read scores has whether it does."""
+
+
+def _keep_flag(ctx: click.Context, param: click.Parameter, value: bool) -> bool:  # noqa: ARG001, FBT001 - click's
+    ctx.meta[READ] = value
+    return value
+
+
+def suggest_scores(context: click.Context) -> str | None:
+    """Return what `--scores` would read of the inputs of a command that was called without it; None if nothing."""
+    from judged.io.scores.read import find_tool
+
+    if context.meta.get(READ, True):
+        return None
+    inputs = context.meta.get(INPUTS, {})
+    paths = dict.fromkeys(
+        split_name(text)[1] for name in ("qrels", "runs", "run", "files") for text in inputs.get(name, ())
+    )
+    tools = ((path, find_tool(path)) for path in paths if Path(path).is_file())
+    found = next(((path, tool) for path, tool in tools if tool is not None), None)
+    return None if found is None else f"`--scores` reads {found[0]}, which holds {found[1].title}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScoreFileOptions:
     """What the files are, where they hold scores, and which way their measures are better."""
@@ -31,6 +56,7 @@ class ScoreFileOptions:
         "The files hold scores of every query, computed by any tool; there are no judgments.",
         section=SCORES,
         is_eager=True,  # before -m, whose names are then those of the files
+        callback=_keep_flag,
     )
     higher: tuple[str, ...] = option(
         "--higher NAME", "More of this measure is better; may be repeated.", needs="--scores", multiple=True
@@ -62,15 +88,24 @@ class ScoreFileOptions:
         return ScoreReading.of(self.higher, self.lower, missing, self.scores_format)  # type: ignore[arg-type]  # checked
 
 
-def name_score_files(arguments: Sequence[str]) -> dict[str, ScoresLike] | list[ScoresLike]:
-    """Return files by the names given, or as a list if none has a name; the others are called as their files are."""
+def name_score_files(
+    arguments: Sequence[str], baselines: Sequence[str] = ()
+) -> tuple[dict[str, ScoresLike] | list[ScoresLike], tuple[str, ...]]:
+    """Return files by the names given, or as a list if none has a name, and the baselines by name or path.
+
+    Other files are called as their files are. Baselines that are files not among them are added.
+    """
     from judged.io.open import name_files
 
-    given = [split_name(text) for text in arguments]
+    listed = [split_name(text) for text in arguments]
+    names = [name for name, _ in listed if name is not None]
+    others = find_unlisted_baselines(baselines, [path for _, path in listed], names)
+    given = [*listed, *map(split_name, others)]
+    wanted = tuple(name or path for name, path in map(split_name, baselines))
     if not any(name for name, _ in given):
-        return [path for _, path in given]
+        return [path for _, path in given], wanted
     files = dict(zip((path for _, path in given), name_files([path for _, path in given]), strict=True))
-    return {name or files[path]: path for name, path in given}
+    return {name or files[path]: path for name, path in given}, wanted
 
 
 def require_runs(arguments: Sequence[str]) -> None:

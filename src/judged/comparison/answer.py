@@ -137,9 +137,13 @@ class Conclusion:
                 **about,
             }
 
-    def describe(self, *, digits: int = 4, unit: str = "query") -> str:
-        """Return the answer in a few sentences that can be quoted."""
-        return " ".join(filter(None, (self._say_best(digits), self._say_certainty(digits, unit))))
+    def describe(self, *, digits: int = 4, unit: str = "query", clusters: int = 0) -> str:
+        """Return the answer in a few sentences that can be quoted; of `clusters`, if these are the independent draws."""
+        draws = f"these {counted(self.queries, unit)}"
+        if clusters:
+            draws += f" in {counted(clusters, 'cluster')}"
+        one = f"One {unit}" if self.queries == 1 else "One cluster" if clusters == 1 else ""
+        return " ".join(filter(None, (self._say_best(digits), self._say_certainty(digits, draws, one))))
 
     def _say_best(self, digits: int) -> str:
         extreme = "highest" if self.higher_is_better else "lowest"
@@ -160,12 +164,11 @@ class Conclusion:
             gap = f"less than {format_value(10.0**-digits, digits=digits)}"
         return f", {gap} {'above' if self.higher_is_better else 'below'} {next_one.system}"
 
-    def _say_certainty(self, digits: int, unit: str) -> str:
+    def _say_certainty(self, digits: int, units: str, one: str) -> str:
         if not self.rivals:
             return ""
-        if self.queries == 1:
-            return f"One {unit} cannot show that a system is better."
-        units = f"these {counted(self.queries, unit)}"
+        if one:
+            return f"{one} cannot show that a system is better."
         if len(self.rivals) == 1 and len(self.best) == 1:
             return self._say_two(units, digits)
         if self.standings:

@@ -12,7 +12,7 @@ from judged.comparison.blocks import is_shown
 from judged.comparison.clusters import ClusterChoice, add_clusters, check_test, choose_clusters, note_clusters
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
 from judged.comparison.extra_tests import ROPE
-from judged.comparison.result import Comparison, Latency
+from judged.comparison.result import WILSON, Comparison, Latency
 from judged.comparison.settings import Settings, choose_settings
 from judged.comparison.slices import (
     Attributes,
@@ -21,7 +21,13 @@ from judged.comparison.slices import (
     match_queries,
     read_attributes,
 )
-from judged.comparison.sources import ScoreReading, check_directions, open_sources
+from judged.comparison.sources import (
+    ScoreReading,
+    add_files,
+    check_directions,
+    open_sources,
+    refuse_join,
+)
 from judged.comparison.systems import (
     ScoresLike,
     Sources,
@@ -34,7 +40,7 @@ from judged.comparison.systems import (
 )
 from judged.errors import BadMeasure, BadProtocol, BadSample, UnknownName, check_kind
 from judged.io.read import read_timings
-from judged.io.systems import find_system
+from judged.io.systems import add_unlisted, find_system
 from judged.measures.written import SPELLINGS, list_names as list_written, note_spellings, restore_spellings
 from judged.problem import NAMED, Note, merge_notes
 from judged.profiles.profile import Profile
@@ -90,7 +96,8 @@ def compare(
     tool where the file does not show it. Systems of sessions are compared on the tasks that
     they share; one that did a task several times has the mean.
 
-    Systems are compared with the `baseline`, or the baselines, given by name or by path; without one, every pair is compared. `test` is
+    Systems are compared with the `baseline`, or the baselines, given by name or by path, also of a file that is not among them;
+    without one, every pair is compared. `test` is
     `randomisation` (sign flips), `t`, `wilcoxon`, `sign`, `bootstrap` or `welch`; `correction` is `maxT` (the default
     with randomisation: single-step, and intervals share its critical value), `maxT-step-down`, `holm` (the default with
     other tests), `bonferroni`, `bh` or `none`, over all comparisons of a measure.
@@ -108,6 +115,11 @@ def compare(
     attributes = None if slices is None else read_attributes(slices, clusters=named)
     samples = None if timings is None else read_timings(timings)
     reading = ScoreReading.of(higher, lower, missing, format, cluster=named)
+    baselines = list_names("baseline", baseline or ())
+    if runs is None:
+        qrels = add_files(cast("Sources", qrels), baselines)
+    else:
+        runs = add_unlisted(runs, baselines, join=join)
     systems, pairing = open_systems(
         qrels,
         runs,
@@ -124,7 +136,7 @@ def compare(
         )
         attributes = match_queries(attributes, known, clusters=named)
     chosen = choose_clusters(clusters, attributes, systems)
-    whole = _compare_systems(systems, list_names("baseline", baseline or ()), settings, chosen)
+    whole = _compare_systems(systems, baselines, settings, chosen)
     whole = replace(whole, notes=(*whole.notes, *pairing))
     if attributes is not None:
         rest = {name: values for name, values in attributes.values.items() if name != named}
@@ -151,6 +163,7 @@ def open_systems(
         if id_field is not None:
             msg = "`id_field` has no effect on scores: it names the ids of search results"
             raise BadProtocol(msg)
+        refuse_join(join=join)
         opened, unshared = share_measures(
             open_sources(cast("Sources", qrels), reading), measures, without=reading.cluster
         )
@@ -300,15 +313,20 @@ def _find_answers(whole: Comparison) -> tuple[Conclusion, ...]:
 
 def choose_pairs(systems: tuple[str, ...], baselines: tuple[str, ...]) -> list[tuple[int, int]]:
     """Return the pairs (system, baseline) to compare, by their places; two baselines are compared once."""
-    if len(set(systems)) < len(systems) or len(systems) < 2:
+    for name in baselines:
+        if name not in systems:
+            raise UnknownName("system", name, systems)
+    if len(set(systems)) < len(systems):
+        twice = next(name for name in systems if systems.count(name) > 1)
+        msg = f"{counted(systems.count(twice), 'system')} are called `{twice}`, expected different names"
+        hint = 'give them by name: {"first": …, "second": …}, or on the command line `first=FILE second=FILE`'
+        raise BadSample(msg, hint=hint)
+    if len(systems) < 2:
         verb = "was" if len(systems) == 1 else "were"
         listed = name_some(systems, NAMED) or "none"
         msg = f"{counted(len(systems), 'system')} {verb} given ({listed}), expected two or more of different names"
         hint = "a file of scores of several systems has a column `system`; several files are a list, or a dict by name"
         raise BadSample(msg, hint=hint)
-    for name in baselines:
-        if name not in systems:
-            raise UnknownName("system", name, systems)
     if not baselines:
         return [(second, first) for first, second in all_pairs(len(systems))]
     pairs: dict[frozenset[int], tuple[int, int]] = {}
@@ -340,7 +358,8 @@ def _note_display(comparison: Comparison) -> Iterator[Note]:
         if isinstance(mean.interval, Interval) and mean.interval.method == "wilson"
     )
     for name in binary:
-        yield Note("wilson", "info", "values of 0 and 1 only, so Wilson's interval", subject=name)
+        message = "the interval of a mean is Wilson's, since all values are 0 or 1"
+        yield Note(WILSON, "info", message, subject=name)
     if not is_shown(comparison):
         message = f"{len(comparison.contrasts):,} differences are not shown; `--format csv` or `to_arrow()` has them"
         yield Note("not-shown", "info", message)

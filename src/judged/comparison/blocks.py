@@ -61,7 +61,7 @@ def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
     if display.paper:
         yield from query_tables(comparison, display) if display.per_query else [leaderboard]
         return
-    doubts, others = split_doubts(comparison.notes)
+    doubts, others = split_doubts(comparison.shown_notes(display))
     if display.notes and doubts:
         yield Notes(doubts)
     yield Sentence(comparison.describe_answer(digits=display.digits))

@@ -26,8 +26,7 @@ from judged.stats.intervals import (
     Interval,
     critical_interval,
     defined_student_interval,
-    is_binary,
-    wilson_interval,
+    mean_interval,
 )
 from judged.stats.outcome import Outcome, Undefined, stars
 from judged.stats.paired import WinsTiesLosses, differences, pair_by_query, summarise, wins_ties_losses
@@ -344,7 +343,7 @@ def _pair_measure(systems: Sequence[System], measure: Measure) -> PairedScores:
         msg = f"{', '.join(names[:3])} have no {unit} in common that {measure.label} has a value for"
         raise BadSample(msg, hint=hint)
     left_out = tuple(dict.fromkeys(query for missing in (*others, undefined) for query in missing))
-    name, (low, high) = str(measure), measure.limits
+    name = str(measure)
     return PairedScores(
         measure.label,
         names,
@@ -363,7 +362,7 @@ def _pair_measure(systems: Sequence[System], measure: Measure) -> PairedScores:
         unpaired=np.array(
             [[system[name].get(query, np.nan) for system in systems] for query in left_out], dtype=np.float64
         ).reshape(len(left_out), len(systems)),
-        limits=(low, high) if np.isfinite([low, high]).all() else None,
+        limits=measure.scale,
         canonical=str(measure) if find_written(measure) else "",
     )
 
@@ -376,13 +375,13 @@ def _stack(rows: Sequence[Floats]) -> Floats:
 
 
 def estimate_means(scores: PairedScores, settings: Settings) -> list[Mean]:
-    """Return the mean of every system, with Wilson's interval if values can only be 0 and 1, else Student's; or by cluster."""
+    """Return the mean of every system with its interval."""
     grouping = scores.grouping
 
     def interval(values: Floats) -> Interval | Undefined:
-        if scores.binary and is_binary(values) and grouping is None:
-            return wilson_interval(values, level=settings.level)
-        return defined_student_interval(values, level=settings.level, clusters=grouping)
+        return mean_interval(
+            values, level=settings.level, clusters=grouping, binary=scores.binary, scale=scores.limits
+        )
 
     return [
         Mean(scores.measure, system, len(scores.queries), summarise(values).mean, interval(values))

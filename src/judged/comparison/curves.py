@@ -104,8 +104,15 @@ def _pair(scored: Sequence[Evaluation], measures: Sequence[Measure]) -> Sequence
             if there.all()
             else tuple(query for query, is_there in zip(ids, there, strict=True) if is_there)
         )
-        better, binary = measure.higher_is_better, measure.binary
         curves.append(
-            PairedScores(str(measure), names, kept, values[there], higher_is_better=better, binary=binary)
+            PairedScores(
+                str(measure),
+                names,
+                kept,
+                values[there],
+                higher_is_better=measure.higher_is_better,
+                binary=measure.binary,
+                limits=measure.scale,
+            )
         )
     return curves

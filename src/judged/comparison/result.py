@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
     from judged.stats.margin import Equivalence
 
+WILSON = "wilson"
+"""Code of the note that the interval of a mean is Wilson's."""
+
 
 class Change(NamedTuple):
     """The gain or loss of one query."""
@@ -167,7 +170,16 @@ class Comparison(Result):
         if answer is None:
             names = join_words(self.measures if measure is None else [self._find_measure(measure)])
             return f"{FAMILIES[self.scores[0].family].undirected.format(names)}, so no system is best."
-        return answer.describe(digits=digits, unit=self.unit)
+        scores = next(scores for scores in self.scores if scores.measure == answer.measure)
+        return answer.describe(digits=digits, unit=self.unit, clusters=len(set(scores.clusters)))
+
+    def shown_notes(self, display: Display) -> tuple[Note, ...]:
+        """Return the notes without those on intervals of means that the display leaves out."""
+        answer = self.answer()
+        named = set() if answer is None or not answer.rivals else {answer.measure}
+        return tuple(
+            note for note in self.notes if note.code != WILSON or display.intervals or note.subject in named
+        )
 
     def mean(self, system: str, measure: object = None) -> Mean:
         """Return the mean of one system, with its interval."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import nan
 from pathlib import Path
@@ -26,10 +26,11 @@ from judged.comparison.systems import (
     to_system,
 )
 from judged.errors import BadInput, BadProtocol, JudgedError, UnknownName, Unreadable, WrongKind
-from judged.io.open import is_file, name_files, open_file
+from judged.io.open import is_file, is_path, name_files, open_file
 from judged.io.scores.long import is_own, restore_clusters, restore_written
 from judged.io.scores.read import ScoreFile, list_names, read_file, set_directions
 from judged.io.sniff import detect
+from judged.io.systems import find_unlisted
 from judged.io.table import is_frame
 from judged.measures.groups import SCOPES
 from judged.measures.measure import Measure
@@ -42,7 +43,8 @@ from judged.scoring.evaluation import Evaluation
 from judged.scoring.evaluations import Evaluations
 from judged.scoring.family import Measures
 from judged.scoring.foreign import SCORE, ScoreProtocol, describe_measure
-from judged.stats.intervals import Interval, defined_student_interval
+from judged.stats.intervals import Interval, mean_interval
+from judged.stats.outcome import Undefined
 from judged.tables.columns import to_strings
 from judged.tables.schema import RUN, SCORES
 from judged.tables.scores import ScoreKind, Scores
@@ -96,6 +98,13 @@ class ScoreReading:
             raise BadProtocol(msg)
 
 
+def refuse_join(*, join: bool) -> None:
+    """Raise `BadProtocol` if files are to be joined where each of them holds scores."""
+    if join:
+        msg = "`join` has no effect on scores: it makes one run of several files"
+        raise BadProtocol(msg)
+
+
 def open_sources(sources: Sources, reading: ScoreReading = ScoreReading()) -> list[Named]:  # noqa: B008 - immutable
     """Return what sources hold, by the names given; one file may hold several systems."""
     named = list_sources(sources)
@@ -139,6 +148,19 @@ def list_sources(sources: Sources) -> list[tuple[str | None, object]]:
     if not isinstance(sources, Iterable):
         raise _wrong_kind(sources)
     return [(None, source) for source in sources]
+
+
+def add_files(sources: Sources, wanted: Sequence[str]) -> Sources:
+    """Return sources with the wanted files that are none of them."""
+    files = find_unlisted(wanted, ())
+    if not files:
+        return sources
+    named = list_sources(sources)
+    paths = [str(source) for _, source in named if is_path(source)]
+    others = find_unlisted(files, paths, [name for name, _ in named if name is not None])
+    if isinstance(sources, Mapping) and not isinstance(sources, Result):
+        return {**dict(sources), **dict(zip(name_files(others), others, strict=True))}
+    return cast("Sources", [*(source for _, source in named), *others])
 
 
 def open_source(source: object, reading: ScoreReading, *, name: str) -> list[Opened]:
@@ -348,7 +370,7 @@ def _only_means(path: Path) -> BadInput:
 
 
 def score_files(sources: Sources, measures: Measures | None, reading: ScoreReading) -> Evaluations:
-    """Return the evaluation of each system that sources hold, with the intervals of their means."""
+    """Return the evaluation of each system that sources hold."""
     opened = [(name, _to_evaluation(source)) for name, source in open_sources(sources, reading)]
     shared, unshared = share_measures(opened, measures)
     evaluations: dict[str, Evaluation] = {}
@@ -360,7 +382,7 @@ def score_files(sources: Sources, measures: Measures | None, reading: ScoreReadi
         evaluation = cast("Evaluation", source)
         evaluations[called] = replace(evaluation, system=called, notes=(*evaluation.notes, *unshared))
     check_directions([to_system(evaluation) for evaluation in evaluations.values()], reading)
-    return add_intervals(Evaluations(evaluations), level=0.95)
+    return Evaluations(evaluations)
 
 
 def _to_evaluation(source: Opened) -> Evaluation:
@@ -385,20 +407,69 @@ def _to_evaluation(source: Opened) -> Evaluation:
     return evaluate_with(SCORE, None, scores, name=system.name)
 
 
-def add_intervals(evaluations: Evaluations, *, level: float) -> Evaluations:
-    """Return evaluations with the confidence interval of every mean that has one."""
-    intervals: dict[str, dict[str, tuple[float, float]]] = {}
-    for name, evaluation in evaluations.items():
-        averaged = [m for m in evaluation.measures if m.aggregate == "mean" and not m.text]
-        found = {str(measure): evaluation.values(measure) for measure in averaged}
-        means = {
-            measure: defined_student_interval(values, level=level)
-            for measure, values in found.items()
-            if len(values)
-        }
-        intervals[name] = {
-            measure: (interval.low, interval.high)
-            for measure, interval in means.items()
-            if isinstance(interval, Interval)
-        }
-    return replace(evaluations, intervals=intervals)
+def add_intervals(evaluations: Evaluations, *, level: float) -> tuple[Evaluations, list[Note]]:
+    """Return evaluations with the confidence interval of every mean that has one, and notes on what these are."""
+    found = {
+        (name, measure): _find_interval(evaluation, measure, level)
+        for name, evaluation in evaluations.items()
+        for measure in evaluation.measures
+        if measure.aggregate == "mean" and not measure.text and len(evaluation.values(measure))
+    }
+    intervals: dict[str, dict[str, tuple[float, float]]] = {name: {} for name in evaluations}
+    for (name, measure), interval in found.items():
+        if isinstance(interval, Interval):
+            intervals[name][str(measure)] = (interval.low, interval.high)
+    return replace(evaluations, intervals=intervals), list(_describe_intervals(found, level))
+
+
+def _find_interval(evaluation: Evaluation, measure: Measure, level: float) -> Interval | Undefined:
+    values, clusters = evaluation.scores.averaged(measure), evaluation.scores.clusters
+    there = ~np.isnan(values)
+    return mean_interval(
+        values[there],
+        level=level,
+        clusters=None if clusters is None else clusters.filter(there).to_pylist(),
+        binary=measure.binary,
+        scale=measure.scale,
+    )
+
+
+def _is_cut(of: tuple[str, Measure], interval: Interval | Undefined) -> bool:
+    """Return whether Student's interval would go beyond the scale of the measure."""
+    scale = of[1].scale
+    if scale is None or isinstance(interval, Undefined) or interval.method == "wilson":
+        return False
+    return interval.low == scale[0] or interval.high == scale[1]
+
+
+def _describe_intervals(
+    intervals: Mapping[tuple[str, Measure], Interval | Undefined], level: float
+) -> Iterator[Note]:
+    """Yield the note on how intervals were made, then those on means that have none."""
+    methods: dict[str, list[str]] = {}
+    lacking: dict[tuple[str, str], list[str]] = {}
+    for (name, measure), interval in intervals.items():
+        if isinstance(interval, Undefined):
+            lacking.setdefault((measure.label, interval.reason), []).append(name)
+        elif measure.label not in methods.setdefault(interval.method, []):
+            methods[interval.method].append(measure.label)
+    if methods:
+        wilson = methods.pop("wilson", [])
+        made = ["Student's t"] if methods else []
+        # named only where there are both
+        of = (
+            f" for {name_some(wilson, NAMED)}, values of 0 and 1 only"
+            if methods
+            else ", values of 0 and 1 only"
+        )
+        made += [f"Wilson's score{of}"] if wilson else []
+        made += ["cut at the ends of the scale"] if any(map(_is_cut, intervals, intervals.values())) else []
+        message = (
+            f"brackets hold the {100 * level:.4g} % confidence interval of each mean ({'; '.join(made)})"
+        )
+        yield Note("intervals", "info", message)
+    for (label, reason), names in lacking.items():
+        whose = (
+            "any system" if len(names) == len({name for name, _ in intervals}) else name_some(names, NAMED)
+        )
+        yield Note("no-interval", "info", f"no interval of {label} for {whose}: {reason}")

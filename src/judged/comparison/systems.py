@@ -237,12 +237,12 @@ def _choose_names(
         message = f"not compared, because only some systems have them: {name_some(others, NAMED)}"
         return shared, [Note("unshared-measures", "warning", message)] if others else []
     listed_measures = [measures] if isinstance(measures, str | Measure) else list(measures)
-    chosen = [part for measure in listed_measures for part in split_names(str(measure), known)]
+    others = {name: by_query.values() for system in systems for name, by_query in system.attributes.items()}
+    chosen = [part for measure in listed_measures for part in split_names(str(measure), known, others)]
     for name in chosen:
         for own, system in zip(names, systems, strict=True):
-            if name not in system.values:
-                kind = f"measure of the system `{own}`"
-                raise UnknownName(kind, name, list(system.values))
+            cells = {name: by_query.values() for name, by_query in system.attributes.items()}
+            split_names(name, system.values, cells, kind=f"measure of the system `{own}`")
     return list(dict.fromkeys(chosen)), []
 
 

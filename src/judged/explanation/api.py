@@ -69,6 +69,7 @@ def explain(
     query: str | int,
     protocol: Protocol | Profile | str = ...,
     name: str | None = ...,
+    join: bool = ...,
 ) -> Explanation: ...
 @overload
 def explain(
@@ -79,6 +80,7 @@ def explain(
     against: object,
     protocol: Protocol | Profile | str = ...,
     name: str | None = ...,
+    join: bool = ...,
 ) -> Reported: ...
 def explain(
     qrels: JudgmentsLike,
@@ -89,6 +91,7 @@ def explain(
     against: object = None,
     protocol: Protocol | Profile | str = "trec_eval-9",
     name: str | None = None,
+    join: bool = False,
 ) -> Explanation | Reported:
     """Explain the value of one query, or why the values that another tool reported differ.
 
@@ -97,7 +100,8 @@ def explain(
     and sums to the value. Measures with `terms` also show their own arithmetic.
 
     With `against`, a file or table of query, measure and value: which queries differ, by how much, and which
-    conventions explain each. `qrels`, `run`, `measure`, `protocol` and `name` are those of `judged.evaluate`.
+    conventions explain each. `qrels`, `run`, `measure`, `protocol`, `name` and `join` are those of
+    `judged.evaluate`.
     """
     if (query is None) == (against is None):
         got = "neither" if query is None else "both"
@@ -106,12 +110,12 @@ def explain(
     if against is not None:
         from judged.explanation.reported import explain_reported
 
-        return explain_reported(qrels, run, measure, against, protocol=protocol, name=name)
+        return explain_reported(qrels, run, measure, against, protocol=protocol, name=name, join=join)
     query = str(query)
     reading = as_profile(protocol).read(measure)
     inputs = observe_inputs(qrels, run)
     judgments = read_graded_judgments(qrels, reading.measure)
-    ranked = read_run(run, name=name)
+    ranked = read_run(run, name=name, join=join)
     every = reading.protocol.replace(missing="zero", no_relevant="zero", unjudged_queries="ignored")
     alignment = align(judgments, ranked, every)
     number = _find_query(alignment, query)

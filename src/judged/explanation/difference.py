@@ -163,6 +163,7 @@ def explain_difference(
     against: Conventions,
     protocol: Conventions = "trec_eval-9",
     name: str | None = None,
+    join: bool = False,
 ) -> Difference:
     """Explain why `measure` has one value under `protocol` and another under `against`.
 
@@ -175,7 +176,7 @@ def explain_difference(
     second = parse_rule(against, measure, base=protocol)
     inputs = observe_inputs(qrels, run)
     judgments = read_graded_judgments(qrels, first.measure)
-    ranked = read_run(run, name=name)
+    ranked = read_run(run, name=name, join=join)
     causes, evidence = diff(first, second), Evidence(judgments, ranked, first, second)
     values = _blend_run(evidence, causes)
     moved = shapley(values.by_query)

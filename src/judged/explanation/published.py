@@ -168,6 +168,7 @@ def explain_published(
     protocol: Conventions = "trec_eval-9",
     changes: int = MAX_CHANGES,
     name: str | None = None,
+    join: bool = False,
     progress: Progress | None = None,
 ) -> Published:
     """Find the conventions that give the number published for a run: profiles, then one change, two, three.
@@ -179,7 +180,7 @@ def explain_published(
     rule = parse_rule(protocol, measure)
     printed = PrintedNumber.parse(published, rule.measure)
     inputs = observe_inputs(qrels, run)
-    ranked = read_run(run, name=name)
+    ranked = read_run(run, name=name, join=join)
     trials = Trials(read_graded_judgments(qrels, rule.measure), ranked, progress)
     trials.search(
         rule,

@@ -140,6 +140,7 @@ def explain_reported(
     protocol: Conventions = "trec_eval-9",
     changes: int = MAX_CHANGES,
     name: str | None = None,
+    join: bool = False,
     progress: Progress | None = None,
 ) -> Reported:
     """Compare a run query by query with the values that another tool reported, and find what explains them.
@@ -152,7 +153,7 @@ def explain_reported(
     scores = read_reported(reported, rule.measure)
     inputs = observe_inputs(qrels, run)
     judgments = read_graded_judgments(qrels, rule.measure)
-    ranked = read_run(run, name=name)
+    ranked = read_run(run, name=name, join=join)
     trials = Trials(judgments, ranked, progress)
     goal = _Agreement(trials, scores)
     trials.search(

@@ -12,7 +12,13 @@ from typing import Literal, TypedDict, cast
 import numpy as np
 
 from judged.comparison.clusters import ClusterChoice, choose_clusters, list_clusters, note_clusters
-from judged.comparison.sources import ScoreReading, check_directions, open_alone, read_stored
+from judged.comparison.sources import (
+    ScoreReading,
+    check_directions,
+    open_alone,
+    read_stored,
+    refuse_join,
+)
 from judged.comparison.systems import (
     Opened,
     ScoresLike,
@@ -32,7 +38,7 @@ from judged.errors import (
     UnknownName,
     check_kind,
 )
-from judged.gates.result import Delta, GateReport, MeasureGate, parse_delta
+from judged.gates.result import Delta, GateReport, MeasureGate, choose_deltas, parse_delta
 from judged.measures.measure import Measure
 from judged.measures.parse import list_measures
 from judged.measures.written import SPELLINGS, find_written, note_spellings
@@ -66,6 +72,7 @@ class GateSettings(TypedDict, total=False):
     run_name: str | None
     baseline_name: str | None
     threads: int | None
+    join: bool
     higher: str | Sequence[str]
     lower: str | Sequence[str]
     missing: Literal["skip", "zero"]
@@ -78,7 +85,7 @@ def gate(
     measures: Measures | None = None,
     *,
     baseline: RunLike | ScoresLike,
-    min_delta: float | str | Delta = -0.01,
+    min_delta: float | str | Delta | None = None,
     alpha: float = 0.05,
     test: OneSidedTest = "t",
     protocol: Protocol | Profile | str = "trec_eval-9",
@@ -91,6 +98,7 @@ def gate(
     run_name: str | None = None,
     baseline_name: str | None = None,
     threads: int | None = None,
+    join: bool = False,
     higher: str | Sequence[str] = (),
     lower: str | Sequence[str] = (),
     missing: Literal["skip", "zero"] = "skip",
@@ -104,12 +112,14 @@ def gate(
     in the same forms, or in that of any other tool; `measures` then chooses some of theirs, and `higher`, `lower`,
     `missing` and `format` are those of `judged.compare`.
 
-    `min_delta` is a number, or a percentage of the baseline's mean such as `"-2%"`. `test` is `t` or `randomisation`.
+    `min_delta` is a number, or a percentage of the baseline's mean such as `"-2%"`; without it, a loss of a hundredth of the
+    measure's scale passes (-0.01 of what lies between 0 and 1), and a measure without a scale is refused. `test` is `t` or `randomisation`.
     `clusters` is a dict from query to cluster, or names an attribute of the scores: queries of one cluster are not
     independent, and both tests are then by cluster.
+    Of a folder or a pattern, `join` reads the files as parts of one run.
     A baseline scored under another protocol is an error unless `allow_other_protocol` is set.
     """
-    delta = parse_delta(min_delta)
+    delta = None if min_delta is None else parse_delta(min_delta)
     names = _Names(run_name, baseline_run, baseline_name)
     for argument, value in {"run_name": run_name, "baseline_name": baseline_name}.items():
         check_kind(argument, value, (str, NoneType), "a name, or None")
@@ -118,6 +128,7 @@ def gate(
     )
     notes: list[Note] = []
     if run is None:
+        refuse_join(join=join)
         ours, theirs, notes = _open_both(
             cast("ScoresLike", qrels), cast("ScoresLike", baseline), measures, reading, names
         )
@@ -126,11 +137,12 @@ def gate(
         raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
     else:
         reading.refuse("runs that are scored now")
-        scoring = _Scoring.prepare(cast("TruthLike", qrels), measures, protocol, threads)
+        scoring = _Scoring.prepare(cast("TruthLike", qrels), measures, protocol, threads, join=join)
         ours = scoring.score(run, run_name)
         theirs = _read_baseline(baseline, names, ours, scoring)
     for measure in ours.measures:
         _check_measure(measure)
+    deltas = choose_deltas(ours.measures, delta)
     known = {
         system.name: [note for note in system.notes if note.code != SPELLINGS] for system in (ours, theirs)
     }
@@ -139,14 +151,20 @@ def gate(
         notes += _check_saved(theirs, ours, allow_other_protocol=allow_other_protocol)
     cluster, by_query = choose_clusters(clusters, None, [ours, theirs])
     settings = _TestSettings(alpha, test, resamples, seed, cluster, by_query)
-    gated = [_gate_measure(measure, ours, theirs, delta, settings) for measure in ours.measures]
+    gated = [
+        _gate_measure(measure, ours, theirs, deltas[str(measure)], settings) for measure in ours.measures
+    ]
     results = tuple(result for result, _ in gated)
     if by_query:
         notes += note_clusters(gated[0][1], cluster, test, ours.unit)
+    margins = ", ".join(dict.fromkeys(map(str, deltas.values())))
+    if delta is None and ours.family == "score":
+        message = f"no `min_delta` was given: {margins}, a hundredth of the scale"
+        notes.append(Note("margin", "info", message))
     provenance = replace(
         ours.provenance,
         settings={
-            "min_delta": str(delta),
+            "min_delta": margins,
             "alpha": alpha,
             "test": test,
             "resamples": resamples,
@@ -166,6 +184,7 @@ class _Scoring:
     measures: Sequence[Measure | str] | Measure | str
     profile: Profile
     threads: int | None
+    join: bool
     inputs: tuple[InputFile, ...]
 
     @classmethod
@@ -175,6 +194,8 @@ class _Scoring:
         measures: Measures,
         protocol: Protocol | Profile | str,
         threads: int | None,
+        *,
+        join: bool,
     ) -> _Scoring:
         """Read the judgments for the measures, all of which can be tested."""
         profile = as_profile(protocol)
@@ -183,12 +204,18 @@ class _Scoring:
         for measure in chosen:
             _check_measure(measure)
         inputs = observe_files([("judgments", qrels)])
-        return cls(read_truth(qrels, chosen), named, profile, threads, inputs)
+        return cls(read_truth(qrels, chosen), named, profile, threads, join, inputs)
 
     def score(self, run: RunLike, name: str | None, *, apart_from: str | None = None) -> System:
         """Return a run's scores under its name."""
         evaluation = evaluate(
-            self.truth, run, self.measures, protocol=self.profile, threads=self.threads, name=name
+            self.truth,
+            run,
+            self.measures,
+            protocol=self.profile,
+            threads=self.threads,
+            name=name,
+            join=self.join,
         )
         system = to_system(replace(evaluation, system=_set_apart(evaluation.system, apart_from)))
         inputs = (*self.inputs, *system.provenance.inputs)

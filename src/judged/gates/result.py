@@ -21,11 +21,12 @@ from judged.gates.verdict_text import (
     give_reason,
     shorten,
 )
+from judged.measures.measure import Measure
 from judged.measures.written import describe_name, find_label
-from judged.problem import Note, split_doubts
+from judged.problem import NAMED, Note, split_doubts
 from judged.result import Provenance, Result, name_rows, tabulate
 from judged.stats.margin import MarginTest, Verdict
-from judged.wording import counted, plural
+from judged.wording import counted, name_some, plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,6 +79,25 @@ def parse_delta(given: float | str | Delta) -> Delta:
             msg, hint="-0.01 allows a hundredth less, -2% two hundredths of the baseline's mean"
         )
     return Delta(value, relative)
+
+
+def choose_deltas(measures: Sequence[Measure], given: Delta | None) -> dict[str, Delta]:
+    """Return the least difference of each measure: the given one, else a loss of a hundredth of its scale.
+
+    Raises `BadProtocol` for measures whose scale is not known: a hundredth is much of a share, and nothing of milliseconds.
+    """
+    unknown = [measure.label for measure in measures if given is None and measure.scale is None]
+    if unknown:
+        verb = "has" if len(unknown) == 1 else "have"
+        msg = f"`min_delta` is not given, and {name_some(unknown, NAMED)} {verb} no known scale to take a hundredth of"
+        hint = 'say how much worse may pass: a number in its unit, or a share of the baseline\'s mean (`--min-delta -2%`, `min_delta="-2%"`)'
+        raise BadProtocol(msg, hint=hint)
+    return {str(measure): given or _take_hundredth(measure) for measure in measures}
+
+
+def _take_hundredth(measure: Measure) -> Delta:
+    low, high = measure.scale or (0.0, 1.0)
+    return Delta((low - high) / 100)
 
 
 @dataclass(frozen=True)

@@ -171,6 +171,44 @@ def find_system(wanted: str, systems: Mapping[str, str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
+def find_unlisted(wanted: Iterable[str], paths: Iterable[str], names: Iterable[str] = ()) -> list[str]:
+    """Return which of the wanted systems are files that are not listed: neither among the names nor among the paths.
+
+    >>> find_unlisted(["bm25", "runs/a.run", __file__], ["./runs/a.run"]) == [__file__]
+    True
+    """
+    places, known = {os.path.normpath(path) for path in paths}, set(names)
+    return [
+        text
+        for text in dict.fromkeys(wanted)
+        if text not in known
+        and os.path.normpath(text) not in places
+        and not is_bare(text)
+        and Path(text).exists()
+    ]
+
+
+def add_unlisted(systems: Any, wanted: Iterable[str], *, join: bool = False) -> Any:
+    """Return systems, in any form that `name_systems` takes, with the wanted files that are none of them."""
+    files = find_unlisted(wanted, ())
+    if not files or (isinstance(systems, Mapping) and not isinstance(systems, dict)):
+        return systems  # a mapping of another kind may make its tables when they are asked for
+    if isinstance(systems, dict):
+        others = find_unlisted(files, map(str, filter(is_path, systems.values())), systems)
+        names = zip(name_files(others), others, strict=True)
+        return {**systems, **{path if name in systems else name: path for name, path in names}}
+    listed = [systems] if isinstance(systems, str | os.PathLike | System) else list(systems)
+    found = list(name_systems(listed, join=join))
+    others = find_unlisted(files, [system.path for system in found])
+    # as systems, the files are not joined with others of their folder
+    return [*listed, *((System(None, path) for path in others) if join else others)]
+
+
+def is_bare(path: str) -> bool:
+    """Return whether a text can be the name of a system: it has neither a folder nor an extension."""
+    return Path(path).name == path and not Path(path).suffix
+
+
 def _is_unnamed(system: System) -> bool:
     return system.name is None and is_path(system.source)
 

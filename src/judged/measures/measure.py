@@ -150,6 +150,12 @@ class Measure:
         return self.bounds
 
     @property
+    def scale(self) -> tuple[float, float] | None:
+        """The lowest and highest value that a query can have, if both are known and finite."""
+        low, high = self.limits
+        return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+    @property
     def binary(self) -> bool:
         """Whether every value is 0 or 1, at the cutoff that is set."""
         return self.values == "binary" or (

@@ -199,9 +199,25 @@ def _read(text: Measure | str, scope: Scope) -> list[Measure]:
         return _read_other_forms(bare, scope)
     if not scope.trec_spelling and (parsed.mark == "." or parsed.level is not None):
         raise _bad_form(bare, scope)
-    wrapped = _read_wrapped(bare, parsed, scope)
-    measures = wrapped if wrapped is not None else _build(parsed, scope)
+    try:
+        wrapped = _read_wrapped(bare, parsed, scope)
+        measures = wrapped if wrapped is not None else _build(parsed, scope)
+    except UnknownName as error:
+        raise _suggest_whole(error, bare, scope) from None
     return [spell(measure, name) for measure, name in zip(measures, split_numbers(bare, parsed), strict=True)]
+
+
+def _suggest_whole(error: UnknownName, text: str, scope: Scope) -> UnknownName:
+    """Return the error with a hint that keeps what was written around the name: its cutoff and its parameters."""
+    if error.nearest is None or error.name == text:
+        return error
+    meant = text.replace(error.name, error.nearest, 1)
+    try:
+        _read(meant, scope)
+    except JudgedError:
+        return error
+    error.hint = f"did you mean `{meant}`?"
+    return error
 
 
 def split_numbers(text: str, parsed: ParsedName) -> list[str]:

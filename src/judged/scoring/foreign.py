@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar, Literal, cast
@@ -13,6 +13,7 @@ from judged.arrays import Flags, Floats
 from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.io.scores.assemble import mean_of_attempts
 from judged.io.scores.read import read_scores
+from judged.io.scores.wide import describe_cells
 from judged.measures.measure import Measure
 from judged.problem import MISSING_VALUES, Note
 from judged.protocol import BaseProtocol, convention
@@ -20,6 +21,7 @@ from judged.registry import Registry
 from judged.scoring.alignment import Alignment
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Family, Measures
+from judged.subject import NOTHING
 from judged.tables.columns import shorten, to_strings
 from judged.tables.scores import ScoreKind, Scores
 from judged.wording import counted, join_words, name_some
@@ -58,6 +60,8 @@ class ScoreCounts:
     missing: Mapping[str, int]
     first: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each of these measures, the first queries without a value."""
+    attempts: Mapping[str, tuple[int, tuple[str, ...]]] = field(default_factory=dict)
+    """For each measure with repeated values, how many attempts lack one, and the queries these are of."""
     undirected: tuple[str, ...] = ()
     """Measures whose direction is not known."""
     input_notes: tuple[Note, ...] = ()
@@ -68,16 +72,21 @@ class ScoreCounts:
             Note(
                 MISSING_VALUES,
                 "warning",
-                f"{counted(count, 'query')} without a value of {name} ({self._name_first(name, count)}): "
+                f"{counted(count, 'query')} without a value of {name} ({_name_queries(self.first.get(name, ()), count)}): "
                 f"{protocol.outcome('missing')}",
             )
             for name, count in self.missing.items()
         ]
-        return (*missing, *self.input_notes, *self._note_directions())
-
-    def _name_first(self, name: str, count: int) -> str:
-        some = ", ".join(shorten(query, LONGEST) for query in self.first.get(name, ()))
-        return f"{some}, …" if count > FIRST else some
+        attempts = [
+            Note(
+                MISSING_VALUES,
+                "warning",
+                f"{counted(count, 'attempt')} without a value of {name} ({_name_queries(queries)}): "
+                f"{protocol.outcome('missing')}",
+            )
+            for name, (count, queries) in self.attempts.items()
+        ]
+        return (*missing, *attempts, *self.input_notes, *self._note_directions())
 
     def _note_directions(self) -> tuple[Note, ...]:
         if not self.undirected:
@@ -88,6 +97,12 @@ class ScoreCounts:
             "`--higher NAME` or `--lower NAME` says so"
         )
         return (Note("no-direction", "info", message),)
+
+
+def _name_queries(queries: Sequence[str], count: int = 0) -> str:
+    """Return the first of some queries, which are `count` or as many as there are."""
+    some = ", ".join(shorten(query, LONGEST) for query in queries[:FIRST])
+    return f"{some}, …" if max(count, len(queries)) > FIRST else some
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +147,7 @@ def align_scores(
     counts = ScoreCounts(
         {name: len(rows) for name, rows in absent.items() if rows},
         {name: tuple(queries[row] for row in rows[:FIRST]) for name, rows in absent.items()},
+        dict(_find_lacking(scores, names)),
         tuple(name for name in names if scores.kinds.get(name, ScoreKind()).higher_is_better is None),
         scores.notes,
     )
@@ -140,14 +156,42 @@ def align_scores(
     return ScoreAlignment(table, scores.queries, protocol, counts, present, name=scores.run, source=scores)
 
 
+def _find_lacking(scores: Scores, names: Sequence[str]) -> Iterator[tuple[str, tuple[int, tuple[str, ...]]]]:
+    """Yield how many attempts lack a value of each repeated measure, and of which queries that have others."""
+    queries = scores.queries.to_pylist()
+    for name in names:
+        if name in scores.repeats:
+            many = (~np.isnan(scores.repeats[name])).sum(axis=1)
+            short = np.flatnonzero((many > 0) & (many < many.max(initial=0)))
+            if len(short):
+                lacking = int((many.max() - many[short]).sum())
+                yield name, (lacking, tuple(queries[row] for row in short))
+
+
 def fill_missing(scores: Scores) -> Scores:
     """Return the scores with 0 for every value that is missing, also of single attempts."""
-    repeats = {name: np.nan_to_num(grid, nan=0.0) for name, grid in scores.repeats.items()}
+    repeats = {name: _fill_attempts(grid) for name, grid in scores.repeats.items()}
     values = {
         name: mean_of_attempts(repeats[name]) if name in repeats else np.nan_to_num(values, nan=0.0)
         for name, values in scores.values.items()
     }
     return replace(scores, values=values, repeats=repeats)
+
+
+def _fill_attempts(grid: Floats) -> Floats:
+    """Return the attempts with 0 for those that a query lacks; all have as many as the query with the most.
+
+    Labels of attempts may differ between queries, as seeds do that are drawn anew: then no query has a value in every
+    column.
+
+    >>> _fill_attempts(np.array([[1.0, np.nan, np.nan], [np.nan, 0.5, 0.5]])).tolist()
+    [[1.0, 0.0, nan], [nan, 0.5, 0.5]]
+    """
+    absent = np.isnan(grid)
+    most = (~absent).sum(axis=1).max(initial=0)
+    lacking = most - (~absent).sum(axis=1)
+    filled: Floats = np.where(absent & (absent.cumsum(axis=1) <= lacking[:, None]), 0.0, grid)
+    return filled
 
 
 def make_measure(name: str, kind: ScoreKind | None = None) -> Measure:
@@ -190,12 +234,21 @@ def choose_measures(measures: Sequence[Measure], scores: Scores) -> list[Measure
     A text that is not a name may hold several, separated by blanks or commas.
     """
     known = scores.values
-    names = [part for measure in measures for part in split_names(str(measure), known)]
+    others = {name: column.to_pylist() for name, column in scores.attributes.items()}
+    names = [part for measure in measures for part in split_names(str(measure), known, others)]
     return [make_measure(name, scores.kinds.get(name)) for name in dict.fromkeys(names or known)]
 
 
-def split_names(text: str, known: Iterable[str]) -> list[str]:
+def split_names(
+    text: str,
+    known: Iterable[str],
+    others: Mapping[str, Iterable[object]] = NOTHING,
+    *,
+    kind: str = "measure of these scores",
+) -> list[str]:
     """Return the name that a text is, or those that it lists; raise `UnknownName` if one is not known.
+
+    `others` has the cells of columns that are not measures.
 
     >>> split_names("Answer Relevancy", ["Answer Relevancy", "map"]), split_names("map, AP", ["AP", "map"])
     (['Answer Relevancy'], ['map', 'AP'])
@@ -206,7 +259,10 @@ def split_names(text: str, known: Iterable[str]) -> list[str]:
     parts = text.replace(",", " ").split()
     if len(parts) > 1 and all(part in names for part in parts):
         return parts
-    raise UnknownName("measure of these scores", text, names)
+    if text in others:
+        msg = f"`{text}` is not a {kind}: it holds {describe_cells(others[text])}, expected numbers"
+        raise BadMeasure(msg)
+    raise UnknownName(kind, text, names)
 
 
 def _read(source: object, name: str | None) -> dict[str, Scores]:

@@ -11,7 +11,7 @@ import numpy as np
 from judged.arrays import Floats
 from judged.errors import BadSample
 from judged.stats.clusters import ClustersLike, SampleMean, estimate_error
-from judged.stats.outcome import NO_SPREAD, ONE_QUERY, TOO_FEW, Undefined
+from judged.stats.outcome import NO_SPREAD, ONE_QUERY, TOO_FEW, TOO_FEW_CLUSTERS, Undefined
 from judged.stats.paired import summarise, wins_ties_losses
 
 Sides: TypeAlias = Literal[1, 2]
@@ -141,7 +141,7 @@ def detectable_difference(
         return of
     if critical is not None:
         if math.isinf(critical):
-            return TOO_FEW
+            return TOO_FEW if clusters is None else TOO_FEW_CLUSTERS
         alpha = _level_of(critical, of.draws - 1)
     return of.error * least_shift(of.freedom, power, alpha)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import BadSample
 from judged.stats.clusters import ClustersLike, estimate_error, find_clusters, sum_deviations
-from judged.stats.outcome import NO_BASE, TOO_FEW, Undefined
+from judged.stats.outcome import NO_BASE, TOO_FEW, TOO_FEW_CLUSTERS, Undefined
 from judged.stats.paired import Values, check_level, check_values, summarise
 
 
@@ -87,6 +87,33 @@ def defined_student_interval(
     return undefined or student_interval(values, level=level, clusters=clusters)
 
 
+def mean_interval(
+    values: Values,
+    *,
+    level: float = 0.95,
+    clusters: ClustersLike = None,
+    binary: bool = False,
+    scale: tuple[float, float] | None = None,
+) -> Interval | Undefined:
+    """Return the interval of the mean of a measure, the same wherever a mean is shown.
+
+    It is Wilson's if the measure is `binary`, else Student's, or by cluster; no end is beyond the `scale` of the measure,
+    its lowest and its highest value.
+
+    >>> interval = mean_interval([0.9, 0.5], scale=(0.0, 1.0))
+    >>> interval.low, interval.high
+    (0.0, 1.0)
+    """
+    # the means of several attempts lie between 0 and 1
+    if binary and clusters is None and is_binary(values):
+        return wilson_interval(values, level=level)
+    found = defined_student_interval(values, level=level, clusters=clusters)
+    if scale is None or isinstance(found, Undefined):
+        return found
+    lowest, highest = scale
+    return replace(found, low=max(found.low, lowest), high=min(found.high, highest))
+
+
 def critical_interval(
     values: Values, critical: float, *, level: float = 0.95, clusters: ClustersLike = None
 ) -> Interval | Undefined:
@@ -104,12 +131,12 @@ def critical_interval(
     if of.undefined is not None:
         return of.undefined
     if math.isinf(critical):
-        return TOO_FEW
+        return TOO_FEW if clusters is None else TOO_FEW_CLUSTERS
     below = above = critical * of.error
     if clusters is not None:
         ends = _invert_flips(np.asarray(values, dtype=np.float64), critical, clusters)
         if ends is None:
-            return TOO_FEW
+            return TOO_FEW_CLUSTERS
         below, above = ends
     return Interval(of.mean, of.mean - below, of.mean + above, level, "maxT")
 

@@ -30,6 +30,7 @@ NO_BASE = Undefined("the baseline is 0")
 NO_SPREAD = Undefined("no spread")
 ONE_QUERY = Undefined("one query")
 TOO_FEW = Undefined("too few queries")
+TOO_FEW_CLUSTERS = Undefined("too few clusters")
 NO_DIFFERENCE = Undefined("no query differs")
 
 

@@ -269,11 +269,18 @@ class Schema:
     def _missing(self, columns: Sequence[str], missing: Sequence[Field], subject: str) -> BadInput:
         absent = " and no ".join(field.name for field in missing)
         message = f"{_quote(columns) or 'none'}; no {absent} among them"
-        hint = "; ".join(f"name the {field.name} one of {', '.join(field.names)}" for field in missing)
+        hint = "; ".join(f"name the {field.name} one of {_name_first(field.names)}" for field in missing)
         hint += f", or say which column it is: `--map {missing[0].name}=COLUMN`"
+        names = {field.name for field in missing}
+        if "document" in names and "query" not in names:
+            hint += "; values of measures by query, which a tool computed, are read with `--scores`"
         if any(field.name == "score" for field in missing) and "rank" in _by_lower_case(columns):
             hint = "a rank is not a score: add a `score` column that decreases with rank, e.g. −rank"
         return self.error(subject, [Problem.error("missing-column", "columns", message)], hint=hint)
+
+
+def _name_first(names: Sequence[str], most: int = 8) -> str:
+    return f"{', '.join(names[:most])}{', …' if len(names) > most else ''}"
 
 
 def _by_lower_case(columns: Iterable[str]) -> dict[str, str]:

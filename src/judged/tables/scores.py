@@ -30,7 +30,7 @@ class ScoreKind:
     bounds: tuple[float, float] = (-inf, inf)
     """The lowest and highest value that a query can have; infinite where that is not known."""
     binary: bool = False
-    """Whether every value of a query is true or false."""
+    """Whether every single value is 0 or 1, or true or false."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -226,7 +226,14 @@ def test_columns_of_numbers_are_measures(text: str, measures: list[str], left: l
 
 
 REFUSED = {
-    "neither id nor text": ("a,b\n1,2\n3,4\n", r"names no query: expected the id of the query or the text"),
+    "neither id nor text": (
+        "a,b\n1,2\n3,4\n",
+        r"columns: `a`, `b`; none names the query, and rows are never paired",
+    ),
+    "a row without its query": (
+        "id,a\nq1,2\n,4\n",
+        r":3: names no query: expected the id of the query or the text",
+    ),
     "a repeated query": ("id,a\nq1,1\nq1,2\n", r":3: query `q1` has a value of a already"),
     "a repeated attempt": ("id,attempt,a\nq1,1,1\nq1,1,2\n", r":3: query `q1` has a value of a already"),
     "mostly numbers": ("id,a\nq1,1\nq2,2\nq3,high\n", r":4: a is `high`, expected a finite number"),
@@ -235,7 +242,8 @@ REFUSED = {
         r"a is `0,5`, expected a finite number; a decimal comma",
     ),
     "infinity": ("id,a\nq1,inf\nq2,1\n", r":2: a is `inf`, expected a finite number"),
-    "no measure": ("id,a\nq1,x\n", r"holds no values of measures: its columns are `id`, `a`"),
+    "no measure": ("id,a\nq1,x\n", r"column `a`: holds `x`, expected numbers"),
+    "shares with signs": ('id,a\nq1,80 %\nq2,"0,5"\n', r"holds `80 %`, `0,5`, expected numbers"),
     "two columns of a name": ("id,a,a\nq1,1,2\n", r"two are called `a`, expected different names"),
     "no rows": ("id,a\n", r"holds no scores"),
     "a measure without a name": ("id,measure,value\nq1,,1\n", r"the measure is '', expected its name"),

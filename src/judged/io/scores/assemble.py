@@ -49,6 +49,10 @@ class _Builder:
         self.measures: dict[str, None] = {}
         self.flags: dict[str, bool] = {}
         """For each measure, whether all its values so far are true or false."""
+        self.shares: dict[str, bool] = {}
+        """For each measure, whether all its values so far are 0 or 1."""
+        self.ends: dict[str, tuple[float, float]] = {}
+        """For each measure, the lowest and the highest value so far."""
 
     def add(self, row: int, record: Record) -> None:
         """Add a record, or the problem with it."""
@@ -84,6 +88,9 @@ class _Builder:
             return nan
         if not math.isnan(value):
             self.flags[name] = self.flags.get(name, True) and flag
+            low, high = self.ends.get(name, (value, value))
+            self.ends[name] = min(low, value), max(high, value)
+            self.shares[name] = self.shares.get(name, True) and value in {0.0, 1.0}
         return value
 
     def _add_attributes(self, found: _Query, attributes: Mapping[str, object]) -> None:
@@ -126,9 +133,15 @@ class _Builder:
 
     def _describe(self, name: str, kinds: Mapping[str, ScoreKind]) -> ScoreKind:
         known = kinds.get(name, ScoreKind())
-        if not self.flags.get(name, False):
-            return known
-        return ScoreKind(known.higher_is_better, (0.0, 1.0), binary=True)
+        low, high = self.ends.get(name, known.bounds)
+        if low < known.bounds[0] or high > known.bounds[1]:
+            known = replace(
+                known, bounds=ScoreKind().bounds
+            )  # the tool's documentation is not a law of its metrics
+        if self.flags.get(name, False):
+            return ScoreKind(known.higher_is_better, (0.0, 1.0), binary=True)
+        # a count of errors may be 0 or 1 wherever it was taken: its scale stays open
+        return replace(known, binary=self.shares.get(name, False))
 
 
 def assemble(

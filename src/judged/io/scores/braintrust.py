@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
 
+from judged.io.scores.assemble import parse_value
 from judged.io.scores.content import Content, Row, decode_cell, get, list_objects, to_question
 from judged.io.scores.format import Record, ScoreFormat, know_directions, list_measures
 from judged.problem import Place
@@ -47,8 +49,15 @@ def _read(content: Content) -> Iterator[Record]:
 
 
 def _kinds(_content: Content, records: Sequence[Record]) -> Mapping[str, ScoreKind]:
-    # Braintrust accepts scores from 0 to 1 only, of which more is better
-    return know_directions(list_measures(records), bounds=(0.0, 1.0))
+    # Braintrust accepts scores from 0 to 1 only, of which more is better; other programs write such rows too
+    beyond = {
+        name
+        for record in records
+        for name, raw in record.values.items()
+        if (value := parse_value(raw)[0]) is not None and not (isnan(value) or 0 <= value <= 1)
+    }
+    names = [name for name in list_measures(records) if name not in beyond]
+    return know_directions(names, bounds=(0.0, 1.0))
 
 
 FORMAT = ScoreFormat(

@@ -14,9 +14,10 @@ from judged.io.json import read_lines
 from judged.io.open import BOM, File, is_file, open_bytes, open_file, open_stream, read_text
 from judged.io.sniff import FORMATS, find_by_extension
 from judged.io.table import RawTable, from_frame, from_rows, is_frame, read_file
-from judged.problem import Note, Place, Problem, Problems
+from judged.problem import NAMED, Note, Place, Problem, Problems
 from judged.tables.columns import Column
-from judged.tables.schema import UNIT_COLUMNS, WIDE_SCORES, Schema
+from judged.tables.mapping import ColumnMap
+from judged.tables.schema import UNIT_COLUMNS, WIDE_SCORES, Field, Schema
 from judged.wording import counted
 
 Json: TypeAlias = Any
@@ -27,6 +28,8 @@ ANYTHING = Schema("scores", (), open=True)
 """The schema of a table whose columns are looked at later."""
 ZIP = b"PK\3\4"
 ACCEPTED = "a path, a data frame, a dict from query to its scores, or rows as dicts"
+NESTED = ("scores", "metrics", "measures")
+"""Keys, in lower case, that may hold an object of values by the name of the measure."""
 _BROKEN = (ValueError, RecursionError)
 
 
@@ -46,6 +49,8 @@ class Content:
     """Metadata of a Parquet or Arrow file."""
     notes: list[Note] = field(default_factory=list)
     """Notes on how it was read."""
+    map: ColumnMap | None = None
+    """The columns that the user names."""
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -59,13 +64,21 @@ class Content:
 
     def match(self, schema: Schema) -> dict[str, str]:
         """Return the column of each field of a schema; one of `UNIT_COLUMNS` names the query if nothing else does."""
-        found = schema.match(self.columns, subject=self.label)
+        mapped = schema if self.map is None else self.map.apply(schema)
+        found = mapped.match(self.columns, subject=self.label)
         self.notes += [Note("columns", "info", sentence) for sentence in found.notes]
         columns = found.first()
-        if "query" not in columns and "text" not in columns:
+        if "query" not in columns and "text" not in columns and not mapped.mapped:
             units = {name.strip().lower(): name for name in found.others}
             columns |= next(({"query": units[name]} for name in UNIT_COLUMNS if name in units), {})
         return columns
+
+    def find(self, field: Field) -> bool:
+        """Return whether a column is this field, by its name or because the user says so."""
+        by_name = {name.strip().lower(): name for name in self.columns}
+        named = {} if self.map is None else self.map.columns
+        column = next((named[key] for key in named if key.rpartition(":")[2] == field.name), None)
+        return bool(field._replace(column=column).find(by_name))
 
     def has(self, *columns: str) -> bool:
         """Return whether all of these columns are there, spelt like this."""
@@ -79,6 +92,13 @@ class Content:
         """Return the name of a system in a row; None for a row that names none."""
         return None if value is None or not str(value).strip() else str(value)
 
+    def refuse_unnamed(self) -> BadInput:
+        """Return the error of a table in which no column names the query."""
+        message = f"{', '.join(f'`{name}`' for name in self.columns)}; none names the query, and rows are never paired by their order"
+        problem = Problem.error("no-query", "columns", message)
+        hint = "expected the id of the query or the text of the question in each row; say which column it is: `--map query=COLUMN`"
+        return BadInput(self.label, [problem], hint=hint)
+
     def check_empty(self) -> None:
         """Raise `BadInput` for a content without any row, after the problems of its lines."""
         if self.document is None and self.archive is None and not any(self.rows):
@@ -87,8 +107,9 @@ class Content:
 
     def note_measures(self, measures: Sequence[str], left: Sequence[str]) -> None:
         """Add a note on which columns are measures, and which are not."""
-        taken = f"columns taken as measures: {_quote(measures) or 'none'}"
-        self.notes.append(Note("measures", "info", f"{taken}; left: {_quote(left)}" if left else taken))
+        taken = f"columns taken as measures: {_quote(measures, NAMED) or 'none'}"
+        message = f"{taken}; left: {_quote(left, NAMED)}" if left else taken
+        self.notes.append(Note("measures", "info", message))
 
     def note_unread(self, measures: Sequence[str], why: str) -> None:
         """Add a note, once, on each measure that has no numbers."""
@@ -112,7 +133,7 @@ class Content:
 
 def _quote(names: Sequence[str], most: int = 12) -> str:
     shown = ", ".join(f"`{name}`" for name in names[:most])
-    return f"{shown}, …" if len(names) > most else shown
+    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
 
 
 def open_content(source: object, *, name: str | None = None) -> Content:
@@ -261,16 +282,23 @@ def _from_mapping(mapping: Mapping[str, Json], label: str, name: str) -> Content
             index = list(dict.fromkeys(row for column in inner for row in column))
             rows = [{key: column.get(row) for key, column in mapping.items()} for row in index]
             return Content(label, name, rows=rows, problems=problems)
-        if all(_is_flat(value) for value in inner):
+        if all(is_flat(value) for value in inner):
             rows = [{"query": key, **value} for key, value in mapping.items()]
             places = [f"query `{key}`" for key in mapping]
             return Content(label, name, rows=rows, problems=Problems(label, lambda row: Place(places[row])))
-    if known and _is_flat(mapping):  # JSONL of a single line
+    plain = {key: value for key, value in mapping.items() if not is_nested(key, value)}
+    if known and is_flat(plain):  # JSONL of a single line
         return Content(label, name, rows=[mapping], problems=problems)
     return Content(label, name, document=mapping, problems=problems)
 
 
-def _is_flat(mapping: Mapping[str, Json]) -> bool:
+def is_nested(name: object, value: Json) -> bool:
+    """Return whether a value is an object of values of measures, by its name and by what it holds."""
+    return str(name).strip().lower() in NESTED and isinstance(value, Mapping) and is_flat(value)
+
+
+def is_flat(mapping: Mapping[str, Json]) -> bool:
+    """Return whether an object holds only values by name."""
     return all(isinstance(key, str) for key in mapping) and not any(
         isinstance(value, Mapping | list | tuple) for value in mapping.values()
     )

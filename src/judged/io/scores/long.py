@@ -20,15 +20,12 @@ OWN = frozenset(name for field in SCORES.fields for name in field.names) | {"att
 
 
 def _recognises(content: Content) -> bool:
-    return bool(
-        content.lower.intersection(LONG_SCORES["measure"].names)
-        and content.lower.intersection(LONG_SCORES["value"].names)
-    )
+    return content.find(LONG_SCORES["measure"]) and content.find(LONG_SCORES["value"])
 
 
 def is_own(content: Content) -> bool:
     """Return whether a table has only the columns that judged writes."""
-    return content.lower <= OWN
+    return content.map is None and content.lower <= OWN
 
 
 def restore_clusters(scores: Scores) -> Scores:
@@ -46,6 +43,8 @@ def restore_written(scores: Scores, content: Content) -> Scores:
 
 def _read(content: Content) -> Iterator[Record]:
     columns, own = content.match(LONG_SCORES), is_own(content)
+    if "query" not in columns and "text" not in columns:
+        raise content.refuse_unnamed()
     kept = {*columns.values(), WRITTEN} if own else set(columns.values())
     others = [name for name in content.columns if name not in kept]
     for number, row in enumerate(content.rows):

@@ -8,6 +8,7 @@ from judged.errors import BadInput
 from judged.io.scores.content import Content, get
 from judged.io.scores.format import Record, ScoreFormat
 from judged.problem import Problem
+from judged.tables.schema import UNIT_COLUMNS, WIDE_SCORES
 
 RUNS = "its predictions are a run: `judged score QRELS PREDICTIONS`, with `--per-query` for the scores of every query"
 
@@ -21,10 +22,26 @@ def _find_source(content: Content) -> tuple[str, str] | None:
         return "the means of an MTEB task", RUNS
     if content.has("epoch", "steps"):
         return "the means of a sentence-transformers evaluator, a row for each time it ran", RUNS
+    systems = [row.get("system") for row in content.rows]
+    if (
+        content.columns[:1] == ("system",)
+        and len(set(systems)) == len(systems)
+        and not _names_queries(content)
+    ):
+        return (
+            "a row for each system, as means have",
+            "`judged score … --per-query -o scores.csv` writes every query",
+        )
     results = get(content.document, "results")
     if isinstance(results, dict) and get(content.document, "n-shot") is not None:
         return "the means of lm-evaluation-harness", "`--log_samples` writes `samples_*.jsonl`"
     return None
+
+
+def _names_queries(content: Content) -> bool:
+    return any(content.find(WIDE_SCORES[name]) for name in ("query", "text")) or bool(
+        content.lower.intersection(UNIT_COLUMNS)
+    )
 
 
 def _recognises(content: Content) -> bool:

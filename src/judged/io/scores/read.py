@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
 
-from judged.errors import BadInput, BadMeasure, UnknownName, check_kind
+from judged.errors import BadInput, BadMeasure, JudgedError, UnknownName, check_kind
 from judged.io.scores.assemble import assemble
 from judged.io.scores.content import Content, open_content
-from judged.io.scores.format import ScoreFormat, check_format, find_format
+from judged.io.scores.format import GENERAL, ScoreFormat, check_format, find_format
 from judged.problem import Problem
+from judged.tables.mapping import ColumnMap, Columns, MappedPath
 from judged.tables.scores import ScoreKind, Scores
 
 
@@ -30,12 +31,14 @@ def read_scores(
     higher: str | Iterable[str] = (),
     lower: str | Iterable[str] = (),
     format: str | None = None,  # noqa: A002 - what users call it
+    map: Columns | None = None,  # noqa: A002 - what users call it
 ) -> dict[str, Scores]:
     """Return the scores of every query that a tool wrote, by system.
 
     `source` is a file of any tool that judged knows, a wide or long table of any format, a data frame, a dict from query
     to scores, or rows as dicts. `name` is that of a system that the source does not name. Measures keep the names
-    that they have there; `higher` and `lower` name those of which more, or less, is better.
+    that they have there; `higher` and `lower` name those of which more, or less, is better. `map` names columns by field,
+    where their own names are not known: `map={"query": "frage", "system": "modell"}`.
 
     >>> scores = read_scores({"q1": {"faithfulness": 0.5}, "q2": {"faithfulness": None}}, name="bot", higher="faithfulness")
     >>> scores["bot"], scores["bot"].kinds["faithfulness"].higher_is_better
@@ -46,15 +49,22 @@ def read_scores(
     if isinstance(source, Scores):
         found: Mapping[str, Scores] = {name or source.run: source}
     else:
-        found = read_file(source, name=name, format=format).systems
+        found = read_file(source, name=name, format=format, map=map).systems
     systems = set_directions(list(found.values()), list_names("higher", higher), list_names("lower", lower))
     return dict(zip(found, systems, strict=True))
 
 
-def read_file(source: object, *, name: str | None = None, format: str | None = None) -> ScoreFile:  # noqa: A002
+def read_file(
+    source: object,
+    *,
+    name: str | None = None,
+    format: str | None = None,  # noqa: A002 - what users call it
+    map: Columns | None = None,  # noqa: A002 - what users call it
+) -> ScoreFile:
     """Return the scores of a source, its format and its content."""
     check_format(format)
-    content = open_content(source, name=name)
+    named = source.map if isinstance(source, MappedPath) else None
+    content = replace(open_content(source, name=name), map=named if map is None else ColumnMap.check(map))
     content.check_empty()
     written = find_format(content, format)
     records = list(written.read(content))
@@ -66,6 +76,15 @@ def read_file(source: object, *, name: str | None = None, format: str | None = N
         raise BadInput(content.label, [Problem.error("no-measures", content.label, message)], hint=hint)
     notes = tuple(content.notes)
     return ScoreFile({key: replace(scores, notes=notes) for key, scores in systems.items()}, written, content)
+
+
+def find_tool(path: str) -> ScoreFormat | None:
+    """Return the format of a tool by which a file holds scores; None if no tool's format recognises it."""
+    try:
+        found = find_format(open_content(path))
+    except (JudgedError, OSError, ValueError):
+        return None
+    return None if found.name in GENERAL else found
 
 
 def set_directions(systems: Sequence[Scores], higher: Sequence[str], lower: Sequence[str]) -> list[Scores]:

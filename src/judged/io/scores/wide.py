@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from judged.errors import BadInput
 from judged.io.scores.assemble import parse_value
-from judged.io.scores.content import Content
+from judged.io.scores.content import NESTED, Content, decode_cell, is_nested
 from judged.io.scores.format import Record, ScoreFormat
+from judged.problem import Problem
 from judged.tables.columns import shorten
 from judged.tables.schema import WIDE_SCORES
 
@@ -60,6 +63,8 @@ TEXTS = frozenset(
 """Columns, in lower case, that are not measures even where they hold numbers, as the answers to sums do."""
 MOSTLY = 0.5
 """Share of numbers from which a column of numbers and texts is a measure with faults."""
+SHOWN = 3
+"""Number of cells of a column that a message shows."""
 
 
 def _recognises(content: Content) -> bool:
@@ -67,15 +72,63 @@ def _recognises(content: Content) -> bool:
 
 
 def _read(content: Content) -> Iterator[Record]:
+    content = _unnest(content)
     columns = content.match(WIDE_SCORES)
+    if "query" not in columns and "text" not in columns:
+        raise content.refuse_unnamed()
     keys = set(columns.values())
     others = [name for name in content.columns if name not in keys]
     measures = [name for name in others if _is_measure(content, name)]
     left = [name for name in content.columns if name not in keys and name not in measures]
+    if not measures and not content.problems.counts:
+        raise _refuse_cells(content, left)
     content.note_measures(measures, left)
     # whole numbers may be of what queries share: `--cluster` can choose them
     shared = [name for name in measures if all(_is_whole(row.get(name)) for row in content.rows)]
     yield from take_columns(content, columns, measures, [*left, *shared])
+
+
+def _unnest(content: Content) -> Content:
+    """Return the rows with the values of nested objects as columns of their own."""
+    for name in content.columns:
+        cells = [decode_cell(row.get(name)) for row in content.rows] if name.strip().lower() in NESTED else []
+        if not any(cells) or not all(cell is None or is_nested(name, cell) for cell in cells):
+            continue
+        rows = []
+        for row, cell in zip(content.rows, cells, strict=True):
+            inner = {f"{name}.{key}" if key in row else key: value for key, value in (cell or {}).items()}
+            rows.append({**{key: value for key, value in row.items() if key != name}, **inner})
+        content = replace(content, rows=rows)
+    return content
+
+
+def _refuse_cells(content: Content, left: Sequence[str]) -> BadInput:
+    """Return the error of a table without a column of numbers, which shows what its columns hold."""
+    problems = [
+        Problem.error("no-measures", f"column `{name}`", f"holds {describe_cells(cells)}, expected numbers")
+        for name in left
+        if name.strip().lower() not in ROW_NUMBERS
+        and (cells := [row[name] for row in content.rows if row.get(name) is not None])
+    ]
+    others = f"holds no values of measures: {content.describe()}"
+    hint = (
+        "a measure is a column of numbers with a decimal point: 80 % is 0.8 or 80, and a missing value is empty; "
+        "columns of the query and of the system have other names with `--map query=COLUMN,system=COLUMN`"
+    )
+    return BadInput(
+        content.label, problems or [Problem.error("no-measures", content.label, others)], hint=hint
+    )
+
+
+def describe_cells(cells: Iterable[object]) -> str:
+    """Return the first different cells of a column, for a message.
+
+    >>> describe_cells(["80 %", "0,5", "80 %", "-", "x"])
+    '`80 %`, `0,5`, `-`, …'
+    """
+    distinct = list(dict.fromkeys(shorten(str(cell), 40) for cell in cells))
+    shown = ", ".join(f"`{cell}`" for cell in distinct[:SHOWN])
+    return f"{shown}, …" if len(distinct) > SHOWN else shown
 
 
 def take_columns(

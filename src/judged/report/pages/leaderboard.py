@@ -95,7 +95,7 @@ def make_data(entry: Entry) -> PageData:
         return PageData(head)
     answers = {
         answer.measure: {
-            "text": answer.describe(unit=scored.unit),
+            "text": scored.describe_answer(answer.measure),
             "best": list(answer.best),
             "open": list(answer.not_separated),
             "beaten": list(answer.separated),
