@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +20,6 @@ from judged.cli.options import (
 )
 from judged.cli.output import OutputOptions, emit
 from judged.cli.progress import Progress
-from judged.profiles.profile import PROFILES
 
 if TYPE_CHECKING:
     from judged.result import Result
@@ -100,7 +98,9 @@ def _explain(
         from judged.explanation.api import explain
 
         return explain(*inputs, query=options.query, **shared)
-    if published or (len(against) == 1 and _is_reported(against[0])):
+    from judged.explanation.scoring_rule import are_conventions
+
+    if published or (len(against) == 1 and not are_conventions(against[0])):
         from judged.explanation.published import MAX_CHANGES, explain_published
         from judged.explanation.reported import MAX_CHANGES as MAX_FOR_FILE, explain_reported
 
@@ -113,14 +113,6 @@ def _explain(
 
     first, second = (shared["protocol"], *against)[-2:]
     return explain_difference(*inputs, **{**shared, "protocol": first}, against=second)
-
-
-def _is_reported(against: str) -> bool:
-    """Return whether this names a file; raise if it can be neither that nor a profile."""
-    if against.partition(",")[0] in PROFILES or "=" in against.partition(",")[0]:
-        return False
-    path = Path(against)
-    return path.is_file() or path.parent != Path() or bool(path.suffix)
 
 
 def _check_question(options: ExplainOptions) -> None:

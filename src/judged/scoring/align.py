@@ -33,6 +33,7 @@ from judged.scoring.locate import Graded, Located, ReducedRun, find_relevant, lo
 from judged.tables.columns import one_array, take, to_arrow, to_numpy
 from judged.tables.judgments import Judgments, order_intents
 from judged.tables.run import Run
+from judged.wording import name_setting
 
 
 class MakeView(TypingProtocol):
@@ -239,8 +240,25 @@ def check_overlap(alignment: Alignment, run: str) -> None:
         )
     else:
         msg = f"{run} has results for none of the {judged:,} judged queries ({some})"
-        hint = f"its own queries are {', '.join(counts.unjudged_queries[:3])}: are these the right judgments?"
+        hint = f"its own queries are {', '.join(counts.unjudged_queries[:3])}: {_suggest_join(counts)}"
     raise MissingQueries(msg, hint=hint)
+
+
+def _suggest_join(counts: RunCounts) -> str:
+    """Return what to do about a run without any judged query: one side may name queries by their texts."""
+    judged, retrieved = (
+        any(len(name.split()) > 1 for name in names[:3])
+        for names in (counts.missing, counts.unjudged_queries)
+    )
+    if judged == retrieved:
+        return "are these the right judgments?"
+    ours, theirs, key, table = (
+        ("texts", "ids", "texts[id]", "judgments") if judged else ("ids", "texts", "ids[text]", "run")
+    )
+    how = name_setting(
+        f"--map {table}:query=COLUMN", f"{{{key}: found for {theirs[:-1]}, found in run.items()}}"
+    )
+    return f"the judgments name queries by {ours} and the run by {theirs}; name them alike, as by {how}"
 
 
 def _append_unjudged_queries(alignment: RankedAlignment, queries: tuple[str, ...]) -> RankedAlignment:
