@@ -65,7 +65,7 @@ def worded_for_commands() -> Iterator[None]:
 
 
 def name_setting(option: str, argument: str) -> str:
-    """Return how whoever calls sets something: by an option of commands, or by an argument in Python.
+    """Return how the caller sets something: by an option of commands, or by an argument in Python.
 
     >>> name_setting("--join", "join=True")
     '`join=True`'

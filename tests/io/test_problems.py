@@ -288,7 +288,7 @@ def test_columns_that_are_not_there_are_reported_with_the_names_that_would_do() 
 
 def test_a_column_with_a_near_name_is_suggested_to_commands_and_in_python() -> None:
     """The few usual names, not all of them; in the words of who calls."""
-    usual = "usual names need no saying (the document is docno, doc_id, doc id, …)"
+    usual = "usual names are known (document: docno, doc_id, doc id, …)"
     with pytest.raises(BadInput) as caught:
         read_judgments([{"qid": "q", "docunemt": "d", "rel": 1}])
     with pytest.raises(BadInput) as by_command, worded_for_commands():

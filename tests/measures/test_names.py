@@ -227,5 +227,7 @@ def test_what_is_no_text_is_an_error() -> None:
 def test_a_function_is_no_measure_until_it_is_defined(protocol: str, several: bool) -> None:
     """Whatever conventions are asked for, the hint says how to make a measure of it."""
     measures: Any = [len] if several else len
-    with pytest.raises(BadMeasure, match=r'(?s)not an object of type `builtin.*judged.define\("Name", function\)'):
+    with pytest.raises(
+        BadMeasure, match=r'(?s)not an object of type `builtin.*judged.define\("Name", function\)'
+    ):
         judged.evaluate({"q": {"a": 1}}, {"q": ["a"]}, measures, protocol=protocol)

@@ -11,11 +11,19 @@ import click
 
 from judged.cli.command import ALL_TABLES, Command, option, options
 from judged.cli.comparing import ComparisonOptions, DifferenceOptions
-from judged.cli.inputs import Input, InputPath, check_standard_input, find_baselines, named_runs
+from judged.cli.inputs import (
+    Input,
+    InputPath,
+    check_standard_input,
+    find_baselines,
+    named_runs,
+    open_predictions,
+)
 from judged.cli.options import (
     COMPARISON,
     EVERY_PAIR,
     INPUTS,
+    MODELS,
     TABLE,
     ProfileChoice,
     QueryOptions,
@@ -26,6 +34,7 @@ from judged.cli.options import (
     measure_option,
     output_options,
     picture_option,
+    predictions_option,
     profile_options,
     query_options,
     read_clusters,
@@ -63,6 +72,7 @@ Examples:
   judged compare qrels.txt old.run new.run -m AP --baseline old --per-query --format csv
   judged compare qrels.txt old.run new.run -m AP --baseline old --slice types.csv
   judged compare qrels.txt *.run -m "RR DR@20" --timings times.csv
+  judged compare test.svm --predictions old.txt --predictions new.txt -m nDCG@10
   judged compare --scores old.csv new.csv -m faithfulness --higher faithfulness
 """
 
@@ -87,6 +97,7 @@ class CompareOptions(ScoreFileOptions):
         needs=(*ALL_TABLES, "--picture"),
         type=InputPath(),
     )
+    predictions: tuple[str, ...] = predictions_option(MODELS, multiple=True, section=INPUTS, excludes=WITHOUT)
     join: bool = join_option(section=INPUTS, excludes=WITHOUT)
     threads: int | None = threads_option(excludes=WITHOUT)
     also: tuple[str, ...] = option(
@@ -114,7 +125,7 @@ class CompareOptions(ScoreFileOptions):
 
 @click.command("compare", cls=Command, epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath(named=True))
-@click.argument("runs", metavar="RUN...", nargs=-1, type=InputPath(named=True))
+@click.argument("runs", metavar="[RUN]...", nargs=-1, type=InputPath(named=True))
 @options("options", CompareOptions)
 @options("comparison", ComparisonOptions, COMPARISON)
 @options("differences", DifferenceOptions, TABLE)
@@ -132,7 +143,7 @@ def command(
     output: OutputOptions,
     profile: ProfileChoice,
 ) -> None:
-    """Compare each RUN with a baseline, or every pair of runs, on the judgments in QRELS.
+    """Compare each RUN, or the predictions of a model, with a baseline, or every pair of them, on the judgments in QRELS.
 
     The answer comes first: the best run in the first measure, and which runs these queries separate from it. Then a
     leaderboard with the letters of the runs that each is significantly better than, and for each measure the
@@ -150,8 +161,9 @@ def command(
     named: list[Input] = []
     baselines = options.baselines
     if not options.scores:
-        require_runs(runs)
-        named = named_runs(runs, join=options.join)
+        if not options.predictions:
+            require_runs(runs)
+        named = [*named_runs(runs, join=options.join), *open_predictions(options.predictions, qrels)]
         check_standard_input([qrels, *(run.path for run in named)])
         baselines = find_baselines(options.baselines, named)
         if not any(may_hold_several(run.system.source) for run in named):

@@ -78,20 +78,10 @@ def explain(
     run: RunLike,
     measure: Measure | str,
     *,
-    against: Conventions,
-    protocol: Protocol | Profile | str = ...,
-    name: str | None = ...,
-) -> Difference | Reported: ...
-@overload
-def explain(
-    qrels: JudgmentsLike,
-    run: RunLike,
-    measure: Measure | str,
-    *,
     against: object,
     protocol: Protocol | Profile | str = ...,
     name: str | None = ...,
-) -> Reported: ...
+) -> Difference | Reported: ...
 def explain(
     qrels: JudgmentsLike,
     run: RunLike,

@@ -92,8 +92,11 @@ class _Items:
         for row, (owner, document) in enumerate(zip(self.owner, self.document, strict=True)):
             first.setdefault((owner, row if document is None else str(document)), row)
         dropped = len(self.owner) - len(first)
-        for values in (self.owner, self.document, self.text, self.number) if dropped else ():
-            values[:] = [values[row] for row in first.values()]  # type: ignore[index]
+        if dropped:
+            self.owner = [self.owner[row] for row in first.values()]
+            self.document = [self.document[row] for row in first.values()]
+            self.text = [self.text[row] for row in first.values()]
+            self.number = [self.number[row] for row in first.values()]
         return dropped
 
 

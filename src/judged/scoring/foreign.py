@@ -349,7 +349,7 @@ def _zero(scores: Scores, absent: Flags) -> Scores:
 
 
 def name_directions(measure: str) -> str:
-    """Return how whoever calls says which way a measure is better."""
+    """Return how the caller says which way a measure is better."""
     ways = (name_setting(f'--{way} "{measure}"', f'{way}="{measure}"') for way in ("higher", "lower"))
     return " or ".join(ways)
 

@@ -260,7 +260,7 @@ class Schema:
         return self.error(subject, [Problem.error("two-columns", "columns", message)], hint=hint)
 
     def name_columns(self, columns: Mapping[str, str]) -> str:
-        """Return how whoever calls names columns of this table."""
+        """Return how the caller names columns of this table."""
         option = ",".join(f"{name}={column}" for name, column in columns.items())
         argument = f"map={dict(columns)}"
         reader = f"judged.read_{self.name}(…, {argument})" if self.name in _READ else argument
@@ -283,18 +283,24 @@ class Schema:
         absent = " and no ".join(field.name for field in missing)
         message = f"{_quote(columns) or 'none'}; no {absent} among them"
         chosen = {field.name: _nearest(field, columns) or "COLUMN" for field in missing}
-        usual = (f"the {field.name} is {', '.join(field.names[:USUAL])}, …" for field in missing)
+        usual = "; ".join(f"{field.name}: {_list_usual(field)}" for field in missing)
         which = "column it is" if len(missing) == 1 else "columns they are"
-        hint = (
-            f"say which {which}: {self.name_columns(chosen)}; usual names need no saying ({'; '.join(usual)})"
-        )
+        hint = f"say which {which}: {self.name_columns(chosen)}; usual names are known ({usual})"
         if any(field.name == "score" for field in missing) and "rank" in _by_lower_case(columns):
             hint = "a rank is not a score: add a `score` column that decreases with rank, e.g. −rank"
         return self.error(subject, [Problem.error("missing-column", "columns", message)], hint=hint)
 
 
+def _list_usual(item: Field) -> str:
+    """Return the first names that a field may have; all of them where they say the unit."""
+    names = ", ".join(item.names if item.divisors else item.names[:USUAL])
+    return f"{names}, …" if len(item.names) > USUAL and not item.divisors else names
+
+
 def _nearest(item: Field, columns: Sequence[str]) -> str:
-    """Return the column whose name is nearest to one that a field may have; empty: none is near."""
+    """Return the column whose name is nearest to one that a field may have; empty: none is near, or the name says a unit."""
+    if item.divisors:
+        return ""
     from difflib import get_close_matches
 
     names = (*item.names, *item.lists)
