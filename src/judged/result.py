@@ -145,11 +145,15 @@ def observe_files(sources: Iterable[tuple[str, object]]) -> tuple[InputFile, ...
     return tuple(file for role, source in sources for file in _list_files(role, source))
 
 
-def _list_files(role: str, source: Any) -> tuple[InputFile, ...]:
+def _list_files(role: str, source: object) -> tuple[InputFile, ...]:
     if isinstance(source, str | os.PathLike):
         path, columns = str(os.fsdecode(source)), getattr(source, "columns", {})
         return (InputFile(role, path, stamp=FileStamp.take(source), columns=columns),)
-    return source.input_files if hasattr(type(source), "input_files") else ()
+    # of the class, since a data frame has its columns as attributes
+    known: tuple[InputFile, ...] = (
+        getattr(source, "input_files", ()) if hasattr(type(source), "input_files") else ()
+    )
+    return known
 
 
 @dataclass(frozen=True)
