@@ -318,9 +318,9 @@ def _make_view(
         retrieved=hits.retrieved,
         best=grades[best],
         best_offset=np.concatenate(([0], np.cumsum(np.diff(judgments.offset)[keep]))),
-        target=targets[hits.row],
-        best_target=targets[best],
-        document=document[hits.row],
+        target=hits.row if targets is None else targets[hits.row],
+        best_target=best if targets is None else targets[best],
+        document=document if intents is None else document[hits.row],
         intents=intents,
         rel=float(protocol.rel),
         highest=float(grades.max(initial=0.0)),
@@ -368,10 +368,10 @@ def _recount_ties(query: Ints, above: Ints, offset: Ints) -> tuple[Ints, Ints]:
     return first - offset[query], tied
 
 
-def _number_targets(judgments: Graded) -> Ints:
-    """Return a number for each judged document's target; a document without one is its own."""
+def _number_targets(judgments: Graded) -> Ints | None:
+    """Return a number for each judged document's target; None where every document is its own."""
     if not judgments.by_intent or judgments.targets is None:
-        return np.arange(len(judgments.grades), dtype=np.int64)
+        return None
     codes = to_numpy(judgments.targets.dictionary_encode().indices).astype(np.int64)
     return segment_ids(judgments.offset) * (int(codes.max(initial=0)) + 1) + codes
 
@@ -392,7 +392,7 @@ def _make_intents(judgments: Graded, keep: Flags) -> tuple[Intents | None, Ints]
     Without intents, a document's target is its one intent; without either, there is no view of intents.
     """
     if not isinstance(judgments, Judgments) or not judgments.by_intent:
-        return None, np.zeros(len(judgments.grades), dtype=np.int64)
+        return None, np.zeros(0, dtype=np.int64)
     query = segment_ids(judgments.offset)
     number = _number_documents(judgments, np.flatnonzero(keep[query]), query)
     row, code, grade, weight = _read_intents(judgments)
