@@ -121,9 +121,11 @@ def named_runs(arguments: tuple[str, ...], *, join: bool = False) -> list[Input]
 
 def open_predictions(arguments: tuple[str, ...], qrels: str) -> list[Input]:
     """Return the predictions of models for the rows of a file of judgments, as runs."""
+    if not arguments:
+        return []
     from judged.io.predictions import read_predictions
 
-    if arguments and qrels == STANDARD_INPUT:
+    if qrels == STANDARD_INPUT:
         msg = "the rows of `--predictions` are read from QRELS as well, which cannot be standard input (`-`) then"
         raise click.UsageError(msg)
     return [
