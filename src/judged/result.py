@@ -141,17 +141,19 @@ class InputFile:
 
 
 def observe_files(sources: Iterable[tuple[str, object]]) -> tuple[InputFile, ...]:
-    """Return the sources, each with its role, that are paths. Call it before they are read."""
-    return tuple(
-        InputFile(
-            role,
-            str(os.fsdecode(path)),
-            stamp=FileStamp.take(path),
-            columns=getattr(path, "columns", {}),
-        )
-        for role, path in sources
-        if isinstance(path, str | os.PathLike)
+    """Return the files that sources are, each with its role, or that tables know to be from. Call it before they are read."""
+    return tuple(file for role, source in sources for file in _list_files(role, source))
+
+
+def _list_files(role: str, source: object) -> tuple[InputFile, ...]:
+    if isinstance(source, str | os.PathLike):
+        path, columns = str(os.fsdecode(source)), getattr(source, "columns", {})
+        return (InputFile(role, path, stamp=FileStamp.take(source), columns=columns),)
+    # of the class, since a data frame has its columns as attributes
+    known: tuple[InputFile, ...] = (
+        getattr(source, "input_files", ()) if hasattr(type(source), "input_files") else ()
     )
+    return known
 
 
 @dataclass(frozen=True)

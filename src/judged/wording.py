@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
+_BY_OPTIONS = ContextVar("judged.by_options", default=False)
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 LONGEST_WORD = 300
@@ -60,6 +63,23 @@ def say_when(seconds: float) -> str:
     from datetime import UTC, datetime  # few commands say when
 
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+@contextmanager
+def worded_for_commands() -> Iterator[None]:
+    """Word messages for the command line while this is open; otherwise they are for Python."""
+    token = _BY_OPTIONS.set(True)
+    try:
+        yield
+    finally:
+        _BY_OPTIONS.reset(token)
+
+
+def name_setting(option: str, argument: str) -> str:
+    """Return how the caller sets something: by an option of commands, or by an argument in Python.
+
+    >>> name_setting("--join", "join=True")
+    '`join=True`'
+    """
+    return f"`{option if _BY_OPTIONS.get() else argument}`"
 
 
 def escape(text: str) -> str:

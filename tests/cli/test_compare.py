@@ -169,7 +169,10 @@ def test_queries_without_the_attribute_are_counted(invoke: Invoke, collection: P
         ((*BASIC, "-m", "gm_AP"), "compare by AP in place of gm_AP"),
         ((*BASIC, "--slice", "bad.csv"), "bad.csv:3: query `q1` has a row already"),
         ((*BASIC, "--slice", "short.csv"), "1 columns, expected 2"),
-        ((*BASIC, "--timings", "unit.csv"), "name the seconds one of milliseconds"),
+        (
+            (*BASIC, "--timings", "unit.csv"),
+            "seconds=COLUMN`; usual names are known (seconds: milliseconds, latency_ms",
+        ),
         ((*BASIC, "--timings", "times.csv"), "times.csv:2: time is -0.001 seconds, expected a number from 0"),
         ((*BASIC, "--picture", "picture.svg"), "`--picture` has no effect without `--timings FILE`"),
         ((*BASIC, "--timings", "none.csv"), "none, expected times of systems"),

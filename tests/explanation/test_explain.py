@@ -54,6 +54,16 @@ def test_discounted_gain_is_shown_term_by_term() -> None:
     assert result.formula.text() == "DCG@4 / ideal DCG@4 = 4.4307 / 4.7619 = 0.9305"
 
 
+@pytest.mark.parametrize("against", ["lightgbm", "gain=exp", judged.PROFILES["lightgbm"]], ids=str)
+def test_other_conventions_are_explained_as_by_the_function_for_them(against: Any) -> None:
+    """A profile, or what it changes, is not a file of values that does not exist."""
+    result = judged.explain(QRELS, RUN, "nDCG@4", against=against)
+
+    assert result.summary() == judged.explain_difference(QRELS, RUN, "nDCG@4", against=against).summary()
+    with pytest.raises(UnknownName, match="did you mean `lightgbm`"):
+        judged.explain(QRELS, RUN, "nDCG@4", against="lightgb")
+
+
 def test_the_best_order_is_shown_beside_the_ranking() -> None:
     """Each document of it with its term, and with the rank that it really has."""
     ideal = explained("nDCG@10").to_arrow("ideal").to_pydict()
@@ -89,7 +99,11 @@ def test_a_table_of_gains_may_overturn_the_best_order() -> None:
         ('P(over="retrieved")@8', {"found": [1, 1, 2, 3]}, "found / min(8, retrieved) = 3 / 4 = 0.7500"),
         ("R@3", {"adds": [1 / 3, 0, 1 / 3]}, "found / relevant = 2 / 3 = 0.6667"),
         ('R(over="cutoff")@1', {"adds": [1]}, "found / min(1, relevant) = 1 / 1 = 1.0000"),
-        ("RR", {"adds": [1, 0, 0, 0]}, "1 / rank of the first relevant result = 1 / 1 = 1.0000"),
+        (
+            "RR",
+            {"found": [1, 1, 2, 3], "1 / rank": [1, 1 / 2, 1 / 3, 1 / 4], "adds": [1, 0, 0, 0]},
+            "1 / rank of the first relevant result = 1 / 1 = 1.0000",
+        ),
         ("F1@2", {"found": [1, 1]}, "2 × found / (k + relevant) = 2 × 1 / (2 + 3) = 0.4000"),
         ("Rprec", {"found": [1, 1, 2, 3]}, "found among the first 3 / 3 = 2 / 3 = 0.6667"),
         (  # grades to 3: stops with 7/8, 0, 3/8, 1/8; 7/8 + 1/8·3/8/3 + 1/8·5/8·1/8/4

@@ -12,6 +12,7 @@ import pytest
 
 from judged.errors import BadInput, JudgedError, Unreadable
 from judged.io.read import read_judgments, read_run
+from judged.wording import worded_for_commands
 
 
 def message_of_judgments(name: str, content: bytes) -> str:
@@ -280,8 +281,22 @@ def test_columns_that_are_not_there_are_reported_with_the_names_that_would_do() 
         "some.csv cannot be scored\n"
         "  columns: there is no column of grades, and `value` might be one\n"
         "\n"
-        "hint: say which: `--map grade=value`, or `--map grade=` if every row is relevant"
+        "hint: say which: `judged.read_judgments(…, map={'grade': 'value'})`, or "
+        "`judged.read_judgments(…, map={'grade': ''})` if every row is relevant"
     )
+
+
+def test_a_column_with_a_near_name_is_suggested_to_commands_and_in_python() -> None:
+    """The few usual names, not all of them; in the words of who calls."""
+    usual = "usual names are known (document: docno, doc_id, doc id, …)"
+    with pytest.raises(BadInput) as caught:
+        read_judgments([{"qid": "q", "docunemt": "d", "rel": 1}])
+    with pytest.raises(BadInput) as by_command, worded_for_commands():
+        read_judgments([{"qid": "q", "docunemt": "d", "rel": 1}])
+
+    asked = "say which column it is: "
+    assert caught.value.hint == f"{asked}`judged.read_judgments(…, map={{'document': 'docunemt'}})`; {usual}"
+    assert by_command.value.hint == f"{asked}`--map document=docunemt`; {usual}"
 
 
 def test_an_unknown_format_is_answered_with_the_known_ones() -> None:

@@ -190,7 +190,7 @@ def test_what_is_not_certain_is_refused(case: str) -> None:
         or "belongs" in message
         or "ids or texts" in message
     ):
-        assert "--map " in (caught.value.hint or "")
+        assert "judged.read_judgments(…, map={" in (caught.value.hint or "")
 
 
 def test_a_mapping_settles_what_is_not_certain() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from judged import compare, evaluate, evaluate_many
+from judged import compare, evaluate, evaluate_many, evaluate_retriever
 from judged.errors import BadInput, MissingQueries, WrongKind
 from judged.io.answer_shapes import SHAPES, open_answer
 from judged.io.read import read_run
@@ -25,6 +25,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "search_results"
 RECORDED = sorted(path.stem for path in GOLDEN.glob("*.json"))
 ORDER = {"q1": ["a", "b", "c"], "q2": ["c", "b", "a"]}
 """The documents of every recorded answer, which are known from the vectors in `record.py`."""
+REPEATED = "1 result repeated a document of the same query, which counts where it came first"
 RISING = "numbers that rise along the list, as distances do: ranks take their place"
 
 
@@ -279,15 +280,57 @@ def test_equal_scores_keep_their_order() -> None:
     assert rows(run) == {"q": ["b", "a"]}
 
 
-def test_passages_of_one_document_count_once_and_bare_ids_are_refused() -> None:
-    """Chunks are expected to share a document; a bare id that is repeated is a mistake, as in a file."""
+def test_a_document_that_a_list_repeats_counts_once_where_it_comes_first() -> None:
+    """One rule for chunks of a document, bare ids and pairs, in memory and in files; what follows moves up."""
     chunks = [Document("x", "1", {"source": "a"}), Document("y", "2", {"source": "a"})]
     run = read_run({"q": chunks}, id_field="metadata.source")
 
     assert rows(run) == {"q": ["a"]}
-    assert run.notes == ("1 result repeated a document of the same query, which counts where it came first",)
-    with pytest.raises(BadInput, match="is retrieved again"):
-        evaluate({"q": {"a": 1}}, {"q": [("a", 2.0), ("a", 1.0)]}, "P@1")
+    assert run.notes == (REPEATED,)
+    listed = [
+        {"q": ["x", "x", "a"]},
+        {"q": [7, "7", "a"]},
+        {"q": [("x", 3.0), ("x", 2.0), ("a", 1.0)]},
+        {"q": [{"id": "x"}, {"id": "x"}, {"id": "a"}]},
+        [{"query": "q", "retrieved_ids": ["x", "x", "a"]}],
+        [
+            {
+                "query": "q",
+                "hits": [{"_id": "x", "_score": 3}, {"_id": "x", "_score": 2}, {"_id": "a", "_score": 1}],
+            }
+        ],
+        b'{"query": "q", "retrieved_ids": ["x", "x", "a"]}\n',
+    ]
+    for source in listed:
+        evaluation = evaluate({"q": {"a": 1}}, source, ["RR", "P@2"])
+        assert (evaluation["RR"], evaluation["P@2"]) == (0.5, 0.5)
+        assert REPEATED in [note.message for note in evaluation.notes]
+    retrieved = evaluate_retriever(
+        lambda _: ["x", "x", "a"], {"q": {"a": 1}}, "RR", queries={"q": "?"}, name="own"
+    )
+    assert retrieved["own"]["RR"] == 0.5
+
+
+def test_rows_that_repeat_a_document_are_refused() -> None:
+    """Each row names its query and has a score of its own: which one counts is not known."""
+    rows = [{"query": "q", "document": "a", "score": score} for score in (2, 1)]
+    with pytest.raises(BadInput, match="retrieved again, first at row 1"):
+        evaluate({"q": {"a": 1}}, rows, "P@1")
+    with pytest.raises(BadInput, match="document `7` of query `q` is retrieved twice"):
+        evaluate({"q": {"7": 1}}, {"q": {7: 2.0, "7": 1.0}}, "P@1")
+
+
+def test_queries_named_by_texts_and_by_ids_are_not_called_the_wrong_judgments() -> None:
+    """Both are named, and how one becomes the other."""
+    by_id, by_text = {"q1": {"a": 1}}, {"what is it?": {"a": 1}}
+    with pytest.raises(MissingQueries) as caught:
+        evaluate(by_id, by_text, "RR")
+    assert caught.value.hint == (
+        "its own queries are what is it?: the judgments name queries by ids and the run by texts; "
+        "name them alike, as by `{ids[text]: found for text, found in run.items()}`"
+    )
+    with pytest.raises(MissingQueries, match="judgments name queries by texts and the run by ids"):
+        evaluate(by_text, by_id, "RR")
 
 
 def test_a_query_without_results_stays_in_the_run() -> None:

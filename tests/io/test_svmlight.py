@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
+from pyarrow.parquet import write_table
 
+import judged
 from judged import evaluate_arrays, read_judgments, read_predictions
 from judged.cli.main import judged as program
 from judged.errors import BadInput
@@ -148,3 +151,92 @@ def test_arrays_take_the_place_of_a_file() -> None:
     assert read_predictions(np.array([0.5, 1.0]), b"1 qid:7 # a\n0 qid:7 # b\n").to_arrow()[
         "document"
     ].to_pylist() == ["a", "b"]
+
+
+def call(*arguments: object) -> Result:
+    """The command line."""
+    return CliRunner().invoke(program, [str(argument) for argument in arguments])
+
+
+def test_predictions_take_the_place_of_a_run_in_every_command(tmp_path: Path) -> None:
+    """The same values, differences and verdicts as of the run in a file; the provenance has the file of predictions."""
+    rows, new = write(tmp_path)
+    old = tmp_path / "old.txt"
+    old.write_text("".join(f"{number % 7}\n" for number in range(30)))
+    runs = {name: tmp_path / f"{name}.parquet" for name in ("predictions", "old")}
+    for name, path in runs.items():
+        write_table(read_predictions(tmp_path / f"{name}.txt", rows).to_arrow(), path)
+    predicted = ["--predictions", new, "--predictions", old]
+    asked = ["-m", "AP", "--format", "json"]
+
+    answers = [
+        (call("compare", rows, *predicted, *asked), call("compare", rows, *runs.values(), *asked)),
+        (
+            call("explain", rows, "--predictions", new, "--query", 9, *asked),
+            call("explain", rows, runs["predictions"], "--query", 9, *asked),
+        ),
+        (
+            call("gate", rows, "--predictions", new, "--baseline", old, *asked),
+            call("gate", rows, runs["predictions"], "--baseline", runs["old"], *asked),
+        ),
+    ]
+    for ours, theirs in answers:
+        assert ours.exit_code == theirs.exit_code, ours.stderr
+        given, expected = json.loads(ours.stdout), json.loads(theirs.stdout)
+        assert strip(given) == strip(expected)
+        assert "'role': 'predictions'" in str(given)
+
+
+def strip(value: object) -> object:
+    """What a result holds besides the files that it was made from."""
+    if isinstance(value, dict):
+        return {key: strip(inner) for key, inner in value.items() if key != "inputs"}
+    return list(map(strip, value)) if isinstance(value, list) else value
+
+
+def test_a_gate_of_predictions_may_be_in_a_file_and_have_a_run_as_its_baseline(tmp_path: Path) -> None:
+    """Files are found beside that file; predictions and a run are one too many."""
+    rows, new = write(tmp_path)
+    baseline = tmp_path / "old.run"
+    baseline.write_text(
+        "".join(
+            f"{line.split()[1][4:]} Q0 x{at} 1 {-at} t\n"
+            for at, line in enumerate(rows.read_text().splitlines())
+        )
+    )
+    gates, both = tmp_path / "gates.yaml", tmp_path / "both.yaml"
+    gate = "{qrels: test.svm, predictions: predictions.txt, baseline: old.run, min_delta: -0.9"
+    gates.write_text(f"gates: [{gate}}}]")
+    both.write_text(f"gates: [{gate}, run: old.run}}]")
+
+    assert call("gate", "--config", gates).exit_code in {0, 3}
+    assert "has `predictions` and `run`, expected one or the other" in call("gate", "--config", both).stderr
+    for command in ("explain", "gate"):
+        arguments = [command, rows, baseline, "--predictions", new]
+        options = ["--baseline", baseline] if command == "gate" else ["--query", "9"]
+        assert "both" in call(*arguments, *options).stderr
+    assert "give RUN or `--predictions FILE`, got neither" in call("explain", rows, "--query", 9).stderr
+    assert "cannot be standard input" in call("score", "-", "--predictions", new).stderr
+
+
+@pytest.mark.parametrize("lines", ["0.5\n2\n", "7\t0\t0.5\n7\t1\t2\n"])
+def test_predictions_in_place_of_a_run_are_recognised(tmp_path: Path, lines: str) -> None:
+    """The hint names the option on the command line, and the function in Python."""
+    rows, wrong = tmp_path / "rows.svm", tmp_path / "wrong.txt"
+    rows.write_text("1 qid:7 1:0.3\n0 qid:7 1:0.2\n")
+    wrong.write_text(lines)
+
+    for command in ("score", "compare", "explain", "gate"):
+        arguments = {
+            "compare": [f"new={wrong}"],
+            "explain": ["--query", 7],
+            "gate": ["--baseline", wrong],
+        }.get(command, [])
+        assert (
+            "it looks like predictions: `--predictions FILE` reads"
+            in call(command, rows, wrong, *arguments).stderr
+        )
+    with pytest.raises(
+        BadInput, match=r"`judged.read_predictions\(file, judgments\)` reads the scores of a model"
+    ):
+        judged.evaluate(rows, wrong)

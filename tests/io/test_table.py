@@ -101,11 +101,12 @@ def test_labels_and_preferences_read_what_judgments_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", EVERYWHERE)
 def test_a_column_that_is_missing_is_named_in_every_format(name: str) -> None:
-    """The names found, the field that is missing and the names it may have, whatever the format."""
+    """The names found, the field that is missing and how to name its column, whatever the format."""
     source = encode(name, {"system": ["bm25"], "duration": [1.0]}, TIMINGS)
 
     with pytest.raises(
-        Unusable, match="`system`, `duration`; no seconds among them\n\nhint: name the seconds"
+        Unusable,
+        match=r"`system`, `duration`; no seconds among them\n\nhint: say which column it is: `judged.read_timings",
     ):
         read_table(source, TIMINGS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
 from judged.kernels.sorting import count_ties, find_equal, sort_descending
@@ -44,3 +45,21 @@ def test_ties_are_counted(segments: list[list[float]]) -> None:
     for place, row in enumerate(order.tolist()):
         own = values[segment == segment[row]]
         assert (above[place], tied[place]) == ((own > values[row]).sum(), (own == values[row]).sum())
+
+
+@pytest.mark.parametrize("low", [0, -7, (1 << 24) - 10])
+@pytest.mark.parametrize("levels", [1, 5, 256, 257])
+@pytest.mark.parametrize("segments", [1, 40, 20_000])
+def test_levels_are_sorted_as_other_values(low: int, levels: int, segments: int) -> None:
+    """Whole numbers of a narrow range have a short way, of many segments in parts, some of which are empty."""
+    rng = np.random.default_rng(levels)
+    segment = np.sort(rng.integers(0, segments, 3_000))
+    offset = np.searchsorted(segment, np.arange(segments + 1))
+    values = low + rng.integers(0, levels, 3_000).astype(np.float64)
+
+    for single in (False, True):
+        expected = np.lexsort((-(values.astype(np.float32) if single else values), segment))
+        assert (sort_descending(values, offset, single=single) == expected).all()
+        fraction = np.append(values[:-1], 0.5)
+        expected = np.lexsort((-(fraction.astype(np.float32) if single else fraction), segment))
+        assert (sort_descending(fraction, offset, single=single) == expected).all()

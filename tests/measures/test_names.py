@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+import judged
 from judged.errors import BadMeasure, JudgedError, UnknownName
 from judged.measures.groups import MEASURES
 from judged.measures.parse import parse_measure, parse_measures
@@ -217,3 +220,14 @@ def test_what_is_no_text_is_an_error() -> None:
     """A number is no measure."""
     with pytest.raises(BadMeasure, match="must be a Measure or a string, not 10"):
         parse_measures([10])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("protocol", ["trec_eval-9", "lightgbm"])
+@pytest.mark.parametrize("several", [True, False])
+def test_a_function_is_no_measure_until_it_is_defined(protocol: str, several: bool) -> None:
+    """Whatever conventions are asked for, the hint says how to make a measure of it."""
+    measures: Any = [len] if several else len
+    with pytest.raises(
+        BadMeasure, match=r'(?s)not an object of type `builtin.*judged.define\("Name", function\)'
+    ):
+        judged.evaluate({"q": {"a": 1}}, {"q": ["a"]}, measures, protocol=protocol)

@@ -86,6 +86,12 @@ def test_what_a_tool_has_not_is_refused_with_what_it_has(profile: str, name: str
     assert PROFILES[profile].spellings[-1].example in str(caught.value)
 
 
+def test_a_measure_that_needs_a_cutoff_there_is_shown_with_one() -> None:
+    """LightGBM has `map@k` alone."""
+    with pytest.raises(BadMeasure, match="hint: it needs a cutoff there: `map@10`; it has ndcg@k, map@k"):
+        PROFILES["lightgbm"].read("map")
+
+
 def test_an_unknown_profile_is_named() -> None:
     """With the nearest there is."""
     with pytest.raises(UnknownName, match="did you mean `ranx`"):

@@ -242,12 +242,12 @@ def test_means_by_hand() -> None:
 
 
 def test_lists_of_ids_are_scored_in_their_order() -> None:
-    """Best first, as `evaluate` reads them; a list that repeats a document is refused in words."""
+    """Best first, as `evaluate` reads them; a document that a list repeats counts once, judged or not."""
     evaluator = Evaluator({"q": {"a": 1}}, "RR")
 
     assert evaluator.means({"q": ["x", "a"]}) == {"RR": 0.5}
-    with pytest.raises(BadInput, match="retrieved again"):
-        evaluator.means({"q": ["a", "a"]})
+    assert evaluator.means({"q": ["a", "a"]}) == {"RR": 1.0}
+    assert evaluator.means({"q": ["x", "x", "a"]}) == {"RR": 0.5}
     assert evaluator.means({"q": ["a"], "unjudged": ["b", "c"]}) == {"RR": 1.0}
 
 

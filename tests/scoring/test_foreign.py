@@ -60,7 +60,7 @@ def test_without_a_direction_nothing_wins() -> None:
     assert any(note.code == "no-direction" for note in comparison.notes)
     with pytest.raises(BadMeasure, match="faithfulness cannot be a gate: whether more or less") as caught:
         judged.gate(systems["new"], baseline=systems["old"])
-    assert caught.value.hint == 'say `--higher "faithfulness"` or `--lower "faithfulness"`'
+    assert caught.value.hint == 'say `higher="faithfulness"` or `lower="faithfulness"`'
 
 
 def test_a_direction_decides_what_wins() -> None:

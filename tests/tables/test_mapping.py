@@ -99,7 +99,7 @@ def test_columns_without_names_cannot_be_mapped(source: Any) -> None:
     with pytest.raises(Unreadable, match="cannot be applied") as caught:
         judged.read_judgments(source, map={"query": "frage"})
     assert caught.value.hint is not None
-    assert "--map run:query=frage" in caught.value.hint
+    assert "map={'run:query': 'frage'}" in caught.value.hint
 
 
 def test_a_path_carries_its_mapping_to_every_verb(tmp_path: Path) -> None:

@@ -17,12 +17,14 @@ from judged.cli.inputs import (
     SystemName,
     check_standard_input,
     find_baselines,
+    open_predictions,
     with_baselines,
 )
 from judged.cli.options import (
     COMPARISON,
     EVERY_PAIR,
     INPUTS,
+    MODELS,
     TABLE,
     ProfileChoice,
     QueryOptions,
@@ -33,6 +35,7 @@ from judged.cli.options import (
     measure_option,
     output_options,
     picture_option,
+    predictions_option,
     profile_options,
     query_options,
     read_clusters,
@@ -70,6 +73,7 @@ Examples:
   judged compare qrels.txt old.run new.run -m AP --baseline old --per-query --format csv
   judged compare qrels.txt old.run new.run -m AP --baseline old --slice types.csv
   judged compare qrels.txt *.run -m "RR DR@20" --timings times.csv
+  judged compare test.svm --predictions old.txt --predictions new.txt -m nDCG@10
   judged compare --scores old.csv new.csv -m faithfulness --higher faithfulness
 """
 
@@ -96,6 +100,7 @@ class CompareOptions(ScoreFileOptions):
         needs=(*ALL_TABLES, "--picture"),
         type=InputPath(),
     )
+    predictions: tuple[str, ...] = predictions_option(MODELS, multiple=True, section=INPUTS, excludes=WITHOUT)
     join: bool = join_option(section=INPUTS, excludes=WITHOUT)
     threads: int | None = threads_option(excludes=WITHOUT)
     also: tuple[str, ...] = option(
@@ -123,7 +128,7 @@ class CompareOptions(ScoreFileOptions):
 
 @click.command("compare", cls=Command, epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath(named=True))
-@click.argument("runs", metavar="RUN...", nargs=-1, type=InputPath(named=True))
+@click.argument("runs", metavar="[RUN]...", nargs=-1, type=InputPath(named=True))
 @options("options", CompareOptions)
 @options("comparison", ComparisonOptions, COMPARISON)
 @options("differences", DifferenceOptions, TABLE)
@@ -141,7 +146,7 @@ def command(
     output: OutputOptions,
     profile: ProfileChoice,
 ) -> None:
-    """Compare each RUN with a baseline, or every pair of runs, on the judgments in QRELS.
+    """Compare each RUN, or the predictions of a model, with a baseline, or every pair of them, on the judgments in QRELS.
 
     The answer comes first: the best run in the first measure, and which runs these queries separate from it. Then a
     leaderboard with the letters of the runs that each is significantly better than, and for each measure the
@@ -159,8 +164,12 @@ def command(
     named: list[Input] = []
     baselines = options.baselines
     if not options.scores:
-        require_runs(runs)
-        named = with_baselines(runs, options.baselines, join=options.join)
+        if not options.predictions:
+            require_runs(runs)
+        predicted = open_predictions(options.predictions, qrels)
+        known = {text for system in predicted for text in (system.path, system.name)}
+        others = [text for text in options.baselines if text not in known]
+        named = [*with_baselines(runs, others, join=options.join), *predicted]
         check_standard_input([qrels, *(run.path for run in named)])
         baselines = find_baselines(options.baselines, named)
         if not any(may_hold_several(run.system.source) for run in named):

@@ -145,6 +145,8 @@ class Gate(Struct, frozen=True):
     lower: tuple[str, ...] | str = ()
     missing: Literal["skip", "zero"] = "skip"
     scores_format: str | None = None
+    predictions: str = ""
+    """Scores of a model for the rows of the judgments, in place of a run."""
     join: bool = False
     """Whether the files of a folder or a pattern are parts of one run."""
     protocol: Conventions = Conventions()
@@ -169,7 +171,7 @@ def read_gates(path: Path) -> GateFile:
     """Read a file of gates; raise BadProtocol for the first key or value that is wrong, with its place."""
     content = read_yaml(path)
     check_names(content, GateFile, path)
-    hint = "each gate has `qrels`, `run` and `baseline`, or `scores` and `baseline`"
+    hint = "each gate has `qrels`, `run` (or `predictions`) and `baseline`, or `scores` and `baseline`"
     if not isinstance(content, dict) or not isinstance(content.get("gates"), list) or not content["gates"]:
         msg = f"{path}: `gates` is not there, expected a list of one gate or more"
         raise BadProtocol(msg, hint=hint)
@@ -189,16 +191,21 @@ def read_gates(path: Path) -> GateFile:
     return msgspec.structs.replace(file, gates=tuple(_resolve(gate, path.parent) for gate in file.gates))
 
 
+_IN_PLACE_OF = {"scores": ("qrels", "run", "predictions", "protocol"), "predictions": ("run", "join")}
+"""What cannot stand beside what takes the place of a run."""
+
+
 def _complete(
     entry: dict[str, object], defaults: dict[str, object], place: str, path: Path
 ) -> dict[str, object]:
     """Return the settings of a gate with the defaults; a gate of scores has no run, and all measures unless it names some."""
-    if "scores" not in entry:
-        return {**defaults, **entry}
-    others = [f"`{name}`" for name in ("qrels", "run", "protocol") if name in entry]
+    own = next((name for name in ("scores", "predictions") if name in entry), "")
+    others = [f"`{name}`" for name in _IN_PLACE_OF.get(own, ()) if name in entry]
     if others:
-        msg = f"{path}: `{place}` has `scores` and {' and '.join(others)}, expected one or the other"
+        msg = f"{path}: `{place}` has `{own}` and {' and '.join(others)}, expected one or the other"
         raise BadProtocol(msg)
+    if own != "scores":
+        return {**defaults, **entry, **({"run": ""} if own else {})}
     shared = {name: value for name, value in defaults.items() if name != "protocol"}
     return {"measures": (), **shared, **entry, "qrels": "", "run": ""}
 
@@ -228,7 +235,7 @@ def _resolve(gate: Gate, folder: Path) -> Gate:
             return text
         return str(folder / path) if name is None else f"{name}={folder / path}"
 
-    files = {"qrels": gate.qrels, "run": gate.run, "baseline": gate.baseline, "scores": gate.scores}
+    files = {name: getattr(gate, name) for name in ("qrels", "run", "predictions", "baseline", "scores")}
     if gate.attributes is not None:
         files["attributes"] = gate.attributes
     if is_bare(gate.baseline) and not (folder / gate.baseline).exists():

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from judged.blocks import Display
 from judged.cli.command import Command, option, options
-from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input, one_run
+from judged.cli.inputs import (
+    STANDARD_INPUT,
+    Input,
+    InputPath,
+    check_standard_input,
+    one_run,
+    open_predictions,
+)
 from judged.cli.options import (
     ProfileChoice,
     join_option,
     output_options,
+    predictions_option,
     profile_options,
     queries_option,
     read_query_texts,
 )
 from judged.cli.output import OutputOptions, emit
 from judged.cli.progress import Progress
-from judged.profiles.profile import PROFILES
 
 if TYPE_CHECKING:
     from judged.result import Result
@@ -60,28 +66,29 @@ class ExplainOptions:
         default=None,
         show_default="3, and 2 for a file",
     )
+    predictions: str | None = predictions_option("NAME=FILE names the model.", excludes=("--join",))
     texts: str | None = queries_option()
     join: bool = join_option()
 
 
 @click.command("explain", cls=Command, epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
-@click.argument("run", type=InputPath(named=True))
+@click.argument("run", type=InputPath(named=True), required=False)
 @options("options", ExplainOptions, "Question")
 @output_options()
 @profile_options()
 def command(
-    qrels: str, run: str, *, options: ExplainOptions, output: OutputOptions, profile: ProfileChoice
+    qrels: str, run: str | None, *, options: ExplainOptions, output: OutputOptions, profile: ProfileChoice
 ) -> None:
     """Show where a number of RUN, judged by QRELS, comes from.
 
     Choose what to explain with one of --query, --against and --published: the value of one query, the difference
     from other conventions or another tool's output, or a number that someone published. RUN is one run: NAME=FILE chooses it
-    in a table with a column `system`, and NAME=PATTERN joins the files of a folder or a pattern.
+    in a table with a column `system`, and NAME=PATTERN joins the files of a folder or a pattern; --predictions takes its place.
     """
     output.check()
     _check_question(options)
-    named = one_run(run, join=options.join)
+    named = _read_system(qrels, run, options)
     check_standard_input([qrels, named.path])
     # a name that was not given chooses no system of a table, and follows from the file
     name = named.name if named.system.named or named.path == STANDARD_INPUT else None
@@ -89,6 +96,17 @@ def command(
     with Progress("Explaining", enabled=not output.quiet) as progress:
         result = _explain((qrels, named.system.source, options.measure), options, shared, progress)
     emit(result, output, display=Display(texts=read_query_texts(options.texts)))
+
+
+def _read_system(qrels: str, run: str | None, options: ExplainOptions) -> Input:
+    """Return the run, or the predictions that take its place; raise `UsageError` unless one of them is given."""
+    if run is not None and options.predictions is None:
+        return one_run(run, join=options.join)
+    if run is not None or options.predictions is None:
+        msg = f"give RUN or `--predictions FILE`, got {'neither' if run is None else 'both'}"
+        raise click.UsageError(msg)
+    (model,) = open_predictions((options.predictions,), qrels)
+    return model
 
 
 def _explain(
@@ -100,7 +118,9 @@ def _explain(
         from judged.explanation.api import explain
 
         return explain(*inputs, query=options.query, **shared)
-    if published or (len(against) == 1 and _is_reported(against[0])):
+    from judged.explanation.scoring_rule import are_conventions
+
+    if published or (len(against) == 1 and not are_conventions(against[0])):
         from judged.explanation.published import MAX_CHANGES, explain_published
         from judged.explanation.reported import MAX_CHANGES as MAX_FOR_FILE, explain_reported
 
@@ -113,14 +133,6 @@ def _explain(
 
     first, second = (shared["protocol"], *against)[-2:]
     return explain_difference(*inputs, **{**shared, "protocol": first}, against=second)
-
-
-def _is_reported(against: str) -> bool:
-    """Return whether this names a file; raise if it can be neither that nor a profile."""
-    if against.partition(",")[0] in PROFILES or "=" in against.partition(",")[0]:
-        return False
-    path = Path(against)
-    return path.is_file() or path.parent != Path() or bool(path.suffix)
 
 
 def _check_question(options: ExplainOptions) -> None:

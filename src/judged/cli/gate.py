@@ -26,6 +26,7 @@ from judged.cli.inputs import (
     find_baselines,
     named_runs,
     one_run,
+    open_predictions,
     refuse_inputs,
     split_name,
     split_tables,
@@ -40,6 +41,7 @@ from judged.cli.options import (
     join_option,
     measure_option,
     output_options,
+    predictions_option,
     profile_options,
     queries_option,
     read_clusters,
@@ -94,6 +96,7 @@ Examples:
   judged gate qrels.txt new.run --baseline old.run
   judged gate qrels.txt new.run --baseline scores.parquet --min-delta -2% -m "nDCG@10 AP"
   judged gate qrels.txt new.run --baseline old.run -o gate.xml -o gate.json --inconclusive pass
+  judged gate test.svm --predictions new.txt --baseline old.txt
   judged gate --scores new.csv --baseline old.csv -m faithfulness --higher faithfulness --min-delta -0.02
   judged gate --config gates.yaml --format markdown >> "$GITHUB_STEP_SUMMARY"
 """
@@ -153,6 +156,9 @@ class GateOptions(ScoreFileOptions):
         "--config FILE",
         "A YAML file of gates, in place of QRELS, RUN and the options of single gates.",
         type=INPUT_FILE,
+    )
+    predictions: str | None = predictions_option(
+        "--baseline may be one of these files, too.", section=INPUTS, excludes=("--scores", "--join")
     )
     join: bool = join_option(section=INPUTS)
     texts: str | None = queries_option()
@@ -236,7 +242,10 @@ def _run_file(config: Path, output: OutputOptions) -> tuple[list[Gated], int | N
     _check_config_alone(click.get_current_context())
     file = read_gates(config)
     named = [
-        path for gate in file.gates for path in (gate.qrels, gate.run, gate.scores, gate.baseline) if path
+        path
+        for gate in file.gates
+        for path in (gate.qrels, gate.run, gate.predictions, gate.scores, gate.baseline)
+        if path
     ]
     refuse_inputs(output.paths, named)
     outcomes = [outcome for gate in file.gates for outcome in _try_gates(gate)]
@@ -247,7 +256,10 @@ def _run_one(qrels: str | None, run: str | None, options: GateOptions, profile: 
     """Return the outcome of the gate on the command line, or those of a saved result that can be gated by itself."""
     if run is None and qrels is not None and options.baseline is not None and (saved := _find_saved(qrels)):
         return _gate_saved(saved, options.baseline, options.alpha)
-    judgments, system, baseline = _check_inputs(qrels, run, options.baseline)
+    if run is not None and options.predictions is not None:
+        msg = "RUN and `--predictions` are both given, expected one of them"
+        raise click.UsageError(msg)
+    judgments, system, baseline = _check_inputs(qrels, run or options.predictions, options.baseline)
     gate = _make_gate(options, judgments, system, baseline, options.measures or DEFAULT_MEASURES)
     chosen = profile.to_profile()
     return [_run_gate(each, chosen) for each in _list_gates(gate)]
@@ -282,8 +294,9 @@ def _make_gate(options: GateOptions, qrels: str, run: str, baseline: str, measur
 
     return Gate(
         qrels,
-        run,
+        run if options.predictions is None else "",
         baseline,
+        predictions=options.predictions or "",
         measures=measures,
         min_delta=options.min_delta,
         alpha=options.alpha,
@@ -431,7 +444,7 @@ def _list_gates(gate: Gate) -> list[_Gate]:
     joined = {text: gate.join and is_collection(split_name(text)[1]) for text in (gate.run, gate.baseline)}
     if gate.join and not any(joined.values()):
         raise click.UsageError(NOTHING_TO_JOIN)
-    runs = list(split_tables(named_runs((gate.run,), join=joined[gate.run])))
+    runs = _list_systems(gate, join=joined[gate.run])
     name, path = split_name(gate.baseline)
     (found,) = find_baselines([path], runs) if len(runs) > 1 else (path,)
     among = next((run for run in runs if run.name == found), None) if len(runs) > 1 else None
@@ -439,10 +452,28 @@ def _list_gates(gate: Gate) -> list[_Gate]:
         place = Path(path)
         if path != STANDARD_INPUT and ":" not in path and not place.exists() and not glob(path):  # noqa: PTH207
             raise missing_baseline(path, runs)
-        baseline = one_run(gate.baseline, join=joined[gate.baseline])
+        baseline = _open_baseline(gate, path, join=joined[gate.baseline])
         return [_Gate(gate, _name_gate(gate, run, runs), run, baseline, name) for run in runs]
     others = [run for run in runs if run is not among]
     return [_Gate(gate, _name_gate(gate, run, others), run, among, name or among.name) for run in others]
+
+
+def _list_systems(gate: Gate, *, join: bool) -> list[Input]:
+    """Return the systems to gate: those of a run, or the predictions of a model."""
+    if gate.predictions:
+        return open_predictions((gate.predictions,), gate.qrels)
+    return list(split_tables(named_runs((gate.run,), join=join)))
+
+
+def _open_baseline(gate: Gate, path: str, *, join: bool) -> Input:
+    """Return the baseline, which next to predictions may be a file of these."""
+    if gate.predictions:
+        from judged.io.predictions import holds_predictions
+
+        if holds_predictions(path):
+            (model,) = open_predictions((gate.baseline,), gate.qrels)
+            return model
+    return one_run(gate.baseline, join=join)
 
 
 def _name_gate(gate: Gate, run: Input, runs: Sequence[Input]) -> str | None:
@@ -497,7 +528,7 @@ def _try_gates(gate: Gate) -> list[Gated]:
     try:
         gates: Sequence[_Gate | ScoreGate] = list_score_gates(gate) if gate.scores else _list_gates(gate)
     except JudgedError as error:
-        return [RefusedGate(gate.name or gate.run or gate.scores, str(error))]
+        return [RefusedGate(gate.name or gate.run or gate.predictions or gate.scores, str(error))]
     outcomes: list[Gated] = []
     for each in gates:
         try:
@@ -507,8 +538,8 @@ def _try_gates(gate: Gate) -> list[Gated]:
                 else run_score_gate(each, _read_gate_clusters(gate))
             )
         except JudgedError as error:
-            inputs = gate.run or gate.scores
-            name = each.name or (inputs if len(gates) == 1 else f"{inputs}: {each.system}")
+            source = gate.run or gate.predictions or gate.scores
+            name = each.name or (source if len(gates) == 1 else f"{source}: {each.system}")
             outcomes.append(RefusedGate(name, str(error)))
     return outcomes
 

@@ -171,6 +171,26 @@ def _refuse_repeated(runs: Iterable[Input]) -> None:
             raise BadInput(subject, [Problem.error("repeated-name", f"run `{run.name}`", message)], hint=hint)
 
 
+def open_predictions(arguments: tuple[str, ...], qrels: str) -> list[Input]:
+    """Return the predictions of models for the rows of a file of judgments, as runs."""
+    if not arguments:
+        return []
+    from judged.io.predictions import read_predictions
+
+    if qrels == STANDARD_INPUT:
+        msg = "the rows of `--predictions` are read from QRELS as well, which cannot be standard input (`-`) then"
+        raise click.UsageError(msg)
+    return [
+        replace(
+            model,
+            system=replace(
+                model.system, source=read_predictions(model.path, qrels, name=model.name), named=True
+            ),
+        )
+        for model in named_runs(arguments)
+    ]
+
+
 def need_run(path: str) -> str:
     """Return the path if the file holds a run next to its judgments; raise `UsageError` if a run has to be named."""
     from judged.io.read import holds_both

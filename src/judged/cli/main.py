@@ -19,7 +19,7 @@ from judged.errors import BadInput, JudgedError, TooLarge
 from judged.plugins import resolve
 from judged.registry import Registry
 from judged.subject import Command, list_subjects
-from judged.wording import to_message
+from judged.wording import to_message, worded_for_commands
 
 COMMANDS: Registry[Command] = Registry("command", of_subject=lambda subject: subject.commands)
 """Every command with its one line of help; those of subjects come from their manifests."""
@@ -138,7 +138,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run the command, and turn the library's errors into those of the command line."""
         try:
-            return super().invoke(ctx)
+            with worded_for_commands():
+                return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:

@@ -29,6 +29,8 @@ TABLE, PROTOCOL, READING = "Tables", "Protocol", "Reading"
 """Headings of options in help; that of `OutputOptions` is in `judged.cli.output`."""
 EVERY_PAIR = " Without it, every pair is compared."
 """Default without a baseline where all runs can be compared."""
+MODELS = "may be repeated, and NAME=FILE names the model."
+"""What is done with predictions where there may be several systems."""
 INPUT_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -81,6 +83,14 @@ labels_option = partial(
 intents_option = partial(
     flag, "--intents", "Read the second column of TREC judgments as intents even if no measure needs them."
 )
+
+
+def predictions_option(note: str, **settings: object) -> Declared:
+    """Declare the option for scores of a model; `note` says what a command does with them."""
+    text = f"Scores of a model for the rows of QRELS, a number a line, in place of a run; {note}"
+    return option("--predictions FILE", text, type=InputPath(named=True), **settings)
+
+
 join_option = partial(
     flag, "--join", "Read the files of each folder or pattern as parts of one run, not as several runs."
 )

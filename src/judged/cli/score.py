@@ -10,9 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from judged.cli.command import ALL_TABLES, Command, flag, option, options
-from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs, need_run, split_name, stem
+from judged.cli.inputs import (
+    Input,
+    InputPath,
+    check_standard_input,
+    named_runs,
+    need_run,
+    open_predictions,
+    split_name,
+    stem,
+)
 from judged.cli.options import (
     INPUT_FILE,
+    MODELS,
     READING,
     TABLE,
     ProfileChoice,
@@ -22,6 +32,7 @@ from judged.cli.options import (
     marks_option,
     measure_option,
     output_options,
+    predictions_option,
     profile_options,
     query_options,
     threads_option,
@@ -66,14 +77,7 @@ class ScoreOptions(ScoreFileOptions):
     measures: tuple[str, ...] = measure_option(
         f"`judged measures` lists them.  [default: {' '.join(DEFAULT_MEASURES)}]"
     )
-    predictions: tuple[str, ...] = option(
-        "--predictions FILE",
-        "Scores of a model for the rows of QRELS, a number a line, in place of a run; may be repeated, and NAME=FILE"
-        " names the model.",
-        multiple=True,
-        type=InputPath(named=True),
-        section=READING,
-    )
+    predictions: tuple[str, ...] = predictions_option(MODELS, multiple=True, section=READING)
     bounds: bool = flag(
         "--bounds",
         "Show how far unjudged results and the order of ties could move each number.",
@@ -133,7 +137,7 @@ def command(
         _score_files([qrels, *runs], options.measures, options.to_reading(profile), display, output)
         return
     given = runs or (() if options.predictions else (need_run(qrels),))
-    inputs = [*_list_inputs(given, options), *named_runs(options.predictions)]
+    inputs = [*_list_inputs(given, options), *open_predictions(options.predictions, qrels)]
     check_standard_input([qrels, *(run.path for run in inputs)])
     file = None
     if options.config is not None:
@@ -147,7 +151,7 @@ def command(
     judgments = _read_judgments(qrels, measures, chosen, binary=binary, intents=options.intents)
     threads = options.threads or (file.threads if file else None)
     evaluations = _evaluate(
-        (qrels, judgments), inputs, measures, options, protocol=chosen, threads=threads, quiet=output.quiet
+        judgments, inputs, measures, options, protocol=chosen, threads=threads, quiet=output.quiet
     )
     if display.sort and not display.per_query:
         evaluations = evaluations.sort(display.sort)
@@ -178,7 +182,7 @@ def _score_files(
 
 
 def _evaluate(
-    truth: tuple[str, str | Judgments | Preferences],
+    judgments: str | Judgments | Preferences,
     inputs: list[Input],
     measures: tuple[str, ...],
     options: ScoreOptions,
@@ -187,19 +191,15 @@ def _evaluate(
     threads: int | None,
     quiet: bool,
 ) -> Evaluations:
-    """Score every run, with bounds if they are asked for; `truth` is the file of judgments and what was read of it."""
-    qrels, judgments = truth
+    """Score every run, with bounds if they are asked for."""
     from judged.cli.progress import Progress
     from judged.scoring.evaluate import evaluate_many
 
     backend = options.backend
-    predicted = inputs[len(inputs) - len(options.predictions) :]
-    read = inputs[: len(inputs) - len(predicted)]
-    streamed = {run.name for run in read if _is_streamed(run.system.source, backend)}
-    runs = _open_runs(read, backend, options.master)
+    streamed = {run.name for run in inputs if _is_streamed(run.system.source, backend)}
     evaluations = evaluate_many(
         judgments,
-        [*runs, *_open_predictions(predicted, qrels)],
+        _open_runs(inputs, backend, options.master),
         measures,
         protocol=protocol,
         backend=None if backend == "spark" else backend,
@@ -208,7 +208,7 @@ def _evaluate(
             f"Scoring {name}", enabled=not quiet, rate="rows" if name in streamed else ""
         ),
     )
-    evaluations = replace(_name_files(evaluations, predicted), bounds=options.bounds)
+    evaluations = replace(evaluations, bounds=options.bounds)
     if options.bounds:
         with Progress("Bounds", enabled=not quiet, lines=True) as progress:
             evaluations.find_bounds(progress)
@@ -238,36 +238,15 @@ def _open_runs(inputs: list[Input], backend: str | None, master: str | None) -> 
     """Return every system: with its path, or its data frame in Spark."""
     if backend != "spark":
         return [run.system for run in inputs]
+    from judged.io.open import is_path
     from judged.scoring.spark import read_frame
 
-    return [replace(run.system, source=read_frame(run.path, master=master)) for run in inputs]
-
-
-def _open_predictions(inputs: list[Input], qrels: str) -> list[System]:
-    """Return the predictions of every model, as runs of the rows that it scored."""
-    if not inputs:
-        return []
-    from judged.io.predictions import read_predictions
-
     return [
-        replace(model.system, source=read_predictions(model.path, qrels, name=model.name), named=True)
-        for model in inputs
+        replace(run.system, source=read_frame(run.path, master=master))
+        if is_path(run.system.source)
+        else run.system
+        for run in inputs
     ]
-
-
-def _name_files(evaluations: Evaluations, predicted: list[Input]) -> Evaluations:
-    """Return the evaluations with the files of predictions in their provenance."""
-    if not predicted:
-        return evaluations
-    from judged.result import observe_files
-
-    paths = {model.name: model.path for model in predicted}
-    named = {}
-    for name, evaluation in evaluations.items():
-        files = observe_files([("predictions", paths[name])]) if name in paths else ()
-        inputs = (*evaluation.provenance.inputs, *(replace(file, system=name) for file in files))
-        named[name] = replace(evaluation, provenance=replace(evaluation.provenance, inputs=inputs))
-    return replace(evaluations, by_system=named)
 
 
 def _is_streamed(source: Any, backend: str | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, TypedDict, overload
+from typing import TYPE_CHECKING, TypedDict, cast, overload
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from judged.explanation.lists import (
     with_every_result,
 )
 from judged.explanation.result import Explanation, observe_inputs
+from judged.explanation.scoring_rule import Conventions, are_conventions
 from judged.io.read import read_run
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import Column, Formula, Terms, sum_formula
@@ -36,6 +37,7 @@ from judged.scoring.evaluate import evaluate
 from judged.tables.inputs import JudgmentsLike, RunLike
 
 if TYPE_CHECKING:
+    from judged.explanation.difference import Difference
     from judged.explanation.reported import Reported
 
 MAX_NAMED = 8
@@ -81,7 +83,7 @@ def explain(
     protocol: Protocol | Profile | str = ...,
     name: str | None = ...,
     join: bool = ...,
-) -> Reported: ...
+) -> Difference | Reported: ...
 def explain(
     qrels: JudgmentsLike,
     run: RunLike,
@@ -92,21 +94,27 @@ def explain(
     protocol: Protocol | Profile | str = "trec_eval-9",
     name: str | None = None,
     join: bool = False,
-) -> Explanation | Reported:
-    """Explain the value of one query, or why the values that another tool reported differ.
+) -> Explanation | Difference | Reported:
+    """Explain the value of one query, or why another tool has other values.
 
     With `query`: what every rank adds, what was missed, and the formula with its numbers. A rank adds the value of the
     list cut below it, minus that of the list cut above it, with the same judgments. That is defined for every measure,
     and sums to the value. Measures with `terms` also show their own arithmetic.
 
     With `against`, a file or table of query, measure and value: which queries differ, by how much, and which
-    conventions explain each. `qrels`, `run`, `measure`, `protocol`, `name` and `join` are those of
-    `judged.evaluate`.
+    conventions explain each. With `against` a profile, a protocol or changed conventions (`"lightgbm"`,
+    `"ties=input-order"`): what each convention changes, as `judged.explain_difference` has it. `qrels`, `run`, `measure`,
+    `protocol`, `name` and `join` are those of `judged.evaluate`.
     """
     if (query is None) == (against is None):
         got = "neither" if query is None else "both"
         msg = f"{got} of `query` and `against` is given, expected one of them"
-        raise WrongKind(msg, hint="`explain_difference` explains the difference from another profile")
+        raise WrongKind(msg, hint='for example `query="q1"`, or `against="lightgbm"`')
+    if are_conventions(against):
+        from judged.explanation.difference import explain_difference
+
+        conventions = cast("Conventions", against)
+        return explain_difference(qrels, run, measure, against=conventions, protocol=protocol, name=name)
     if against is not None:
         from judged.explanation.reported import explain_reported
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, Protocol as Interface, TypeAlias, TypeVar
 
 from judged.errors import BadMeasure, BadProtocol, UnknownName
@@ -119,6 +120,20 @@ def blend(first: Rule[P_co], taken: Collection[RuleDifference]) -> tuple[Measure
     }
     protocol = first.protocol.replace(**values["protocol"])
     return values["measure"].get("measure") or first.measure(**values["parameter"]), protocol
+
+
+def are_conventions(against: object) -> bool:
+    """Return whether this is a profile, a protocol or changed conventions, and not the values of another tool.
+
+    >>> are_conventions("lightgbm"), are_conventions("ties=input-order"), are_conventions("theirs.csv")
+    (True, True, False)
+    """
+    if not isinstance(against, str):
+        return isinstance(against, Profile | Protocol)
+    head, path = against.partition(",")[0], Path(against)
+    if head in PROFILES or "=" in head:
+        return True
+    return not (path.is_file() or path.parent != Path() or path.suffix)
 
 
 def _resolve(conventions: Conventions, base: Conventions) -> tuple[Profile, dict[str, object], str]:

@@ -347,8 +347,10 @@ def _check_reach(measure: Measure, delta: Delta) -> None:
 def _check_measure(measure: Measure) -> None:
     """Raise BadMeasure if neither direction of a measure is better, or if its values are not averaged."""
     if measure.family == "score" and measure.higher_is_better is None:
+        from judged.scoring.foreign import name_directions
+
         msg = f"{measure} cannot be a gate: whether more or less of it is better is not known"
-        raise BadMeasure(msg, hint=f'say `--higher "{measure}"` or `--lower "{measure}"`')
+        raise BadMeasure(msg, hint=f"say {name_directions(str(measure))}")
     if measure.text or measure.higher_is_better is None:
         why = "its values are text" if measure.text else "neither more nor less of it is better"
         msg = f"{measure.label} cannot be a gate: {why}"

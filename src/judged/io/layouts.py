@@ -25,6 +25,8 @@ class Layout:
     name: str
     title: str
     """Its name in messages, with an article."""
+    keys: tuple[str, ...]
+    """The keys of which an object in this layout has one."""
     recognises: Callable[[Value], bool]
     tables: Mapping[str, Callable[[Value, str], Iterator[Row]]]
     """For each table that it holds, the function that yields its rows; it receives the name of the file as well."""
@@ -34,7 +36,7 @@ class Layout:
 
 def find_layout(value: object, label: str) -> Layout | None:
     """Return the layout of an object; None if it has none; raise `Unreadable` if it may have several."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or value.keys().isdisjoint(_KEYS):
         return None
     known = [LAYOUTS[name] for name in LAYOUTS if LAYOUTS[name].recognises(value)]
     if len(known) > 1:
@@ -201,24 +203,28 @@ for _layout in (
     Layout(
         "qa-dataset",
         "a QA dataset (`queries`, `corpus`, `relevant_docs`)",
+        ("relevant_docs",),
         lambda value: _is_mapping(value, "queries", "relevant_docs"),
         {"judgments": _list_expected, "queries": _list_queries, "documents": _list_corpus},
     ),
     Layout(
         "rank-eval",
         "a request of `_rank_eval`",
+        ("requests",),
         lambda value: _has_list(value, "requests", "ratings"),
         {"judgments": _list_rated_requests},
     ),
     Layout(
         "rank-eval-response",
         "a response of `_rank_eval`",
+        ("metric_score",),
         lambda value: _is_mapping(value, "details") and "metric_score" in value,
         {"run": _list_evaluated_hits},
     ),
     Layout(
         "search-response",
         "a search response",
+        ("hits",),
         _is_search,
         {"run": _list_hits},
         note="a search response does not name its query: it is called as the file",
@@ -226,6 +232,7 @@ for _layout in (
     Layout(
         "msearch-response",
         "a response of `_msearch`",
+        ("responses",),
         lambda value: _has_list(value, "responses", "hits", "error"),
         {"run": _list_responses},
         note="the responses of `_msearch` do not name their queries: these are called 0, 1, … by position",
@@ -233,26 +240,32 @@ for _layout in (
     Layout(
         "judgment-list",
         "a judgment list of OpenSearch",
+        ("judgmentRatings", "hits"),
         _is_judgment_list,
         {"judgments": _list_judgment_ratings},
     ),
     Layout(
         "quepid-case",
         "the ratings of a Quepid case",
+        ("queries",),
         lambda value: _has_list(value, "queries", "ratings"),
         {"judgments": _list_case},
     ),
     Layout(
         "rre",
         "ratings of the Rated Ranking Evaluator",
+        ("queries",),
         lambda value: _has_list(value, "queries", "relevant_documents"),
         {"judgments": _list_rre},
     ),
     Layout(
         "quepid-book",
         "a Quepid book",
+        ("query_doc_pairs",),
         lambda value: _has_list(value, "query_doc_pairs", "judgements"),
         {"judgments": _list_book},
     ),
 ):
     LAYOUTS.add(_layout.name, _layout)
+_KEYS = frozenset(key for name in LAYOUTS for key in LAYOUTS[name].keys)
+"""Keys without which an object has no layout: a dict from queries to results is passed over at once."""

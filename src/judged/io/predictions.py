@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from judged.arrays import Floats, Ints
-from judged.errors import BadInput, check_kind
+from judged.errors import BadInput, JudgedError, check_kind
 from judged.io.open import is_file, open_bytes, open_file
 from judged.io.table import read_table
-from judged.io.trec import read_line_text
+from judged.io.trec import looks_predicted, read_line_text
 from judged.problem import Place, Problem, Problems
+from judged.result import observe_files
 from judged.tables.columns import encode
 from judged.tables.run import Run
 from judged.tables.schema import JUDGMENTS
@@ -42,6 +44,7 @@ def read_predictions(source: ArrayLike, rows: JudgmentsLike, *, name: str | None
         scores = to_array(source, "predictions").reshape(-1)
         _check_length(len(scores), len(query), "the predictions", table.name)
         return Run.from_columns(query, document, scores, name=name or "predictions")
+    files = () if isinstance(source, bytes) else observe_files([("predictions", source)])
     file = (
         open_bytes(bytes(source), label="predictions", name="")
         if isinstance(source, bytes)
@@ -55,13 +58,24 @@ def read_predictions(source: ArrayLike, rows: JudgmentsLike, *, name: str | None
     if any(len(part) == 3 for part in parts):
         _check_places(parts, query, problems)
     problems.raise_if_any(hint="a line has a number, or query, index and score with tabs between them")
-    return Run.from_columns(
+    run = Run.from_columns(
         query,
         document,
         scores,
         name=name or file.name or "predictions",
         locate=lambda row: Place(file.label, line=row + 1),
     )
+    return replace(run, input_files=files)
+
+
+def holds_predictions(path: str) -> bool:
+    """Return whether the first line of a file is one of predictions, which is none of a run and none of scores."""
+    if path == "-":
+        return False  # it can be read once
+    try:
+        return looks_predicted(open_file(path).head().split(b"\n", 1)[0].split())
+    except JudgedError:
+        return False  # what reads it says what is wrong
 
 
 def _check_length(predictions: int, rows: int, subject: str, judged: str) -> None:

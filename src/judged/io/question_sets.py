@@ -19,8 +19,8 @@ from judged.errors import BadInput
 from judged.problem import Problem, Problems
 from judged.tables.columns import Column, holds_lists, is_list, shorten
 from judged.tables.content import normalise_text
-from judged.tables.nested import keep_order
-from judged.tables.schema import Field, Match, Schema
+from judged.tables.nested import REPEATED, keep_order
+from judged.tables.schema import USUAL, Field, Match, Schema
 from judged.wording import counted
 
 Cell: TypeAlias = Any
@@ -86,6 +86,19 @@ class _Items:
         self.text.append(text)
         self.number.append(number)
 
+    def drop_repeats(self) -> int:
+        """Leave out results that repeat an id of their list, and count them."""
+        first: dict[tuple[int, object], int] = {}
+        for row, (owner, document) in enumerate(zip(self.owner, self.document, strict=True)):
+            first.setdefault((owner, row if document is None else str(document)), row)
+        dropped = len(self.owner) - len(first)
+        if dropped:
+            self.owner = [self.owner[row] for row in first.values()]
+            self.document = [self.document[row] for row in first.values()]
+            self.text = [self.text[row] for row in first.values()]
+            self.number = [self.number[row] for row in first.values()]
+        return dropped
+
 
 def to_plain(
     columns: Mapping[str, Column], match: Match, schema: Schema, problems: Problems, *, cells: bool = False
@@ -101,7 +114,8 @@ def to_plain(
     empty: tuple[object, ...] = ()
     notes: list[str] = []
     if _is_listed(taken, names, schema):
-        taken, empty = _flatten_lists(taken, number, problems)
+        taken, empty, repeated = _flatten_lists(taken, number, problems)
+        notes += [f"{counted(repeated, 'result')} {REPEATED}"] if repeated else []
         if empty and number.name == "grade":
             notes.append(f"{counted(len(empty), 'query')} without a listed document: not judged")
     notes += _name_rows(taken, names, schema, problems)
@@ -121,9 +135,10 @@ def to_plain(
 
 def _flatten_lists(
     taken: Mapping[str, Column], number: Field, problems: Problems
-) -> tuple[dict[str, Column], tuple[object, ...]]:
-    """Return a row for each listed document, and the queries that list none."""
+) -> tuple[dict[str, Column], tuple[object, ...], int]:
+    """Return a row for each listed document, the queries that list none, and how many results were repeated."""
     items = _unfold(taken, number, problems)
+    repeated = items.drop_repeats() if number.name == "score" else 0
     queries = _to_list(taken.get("query", taken.get("question")))
     listed = {"document": items.document, "text": items.text, number.name: items.number}
     flat: dict[str, Column] = {}
@@ -137,7 +152,7 @@ def _flatten_lists(
     if number.name == "score":
         flat["score"] = _keep_orders(flat.get("score"), items.owner)
     problems.follow(items.owner)
-    return flat, tuple(queries[row] for row in items.empty)
+    return flat, tuple(queries[row] for row in items.empty), repeated
 
 
 def _name_rows(
@@ -146,7 +161,7 @@ def _name_rows(
     """Let texts stand in for ids that are missing, and yield what was done."""
     if "document" in taken and "text" not in taken:
         column = names.get("document", "")
-        if _read_either(taken["document"], column, schema["document"], problems.subject) == "texts":
+        if _read_either(taken["document"], column, schema, problems.subject) == "texts":
             taken["text"] = taken.pop("document")
             yield f"the values of `{column}` were taken as texts, not ids"
     if "query" not in taken:
@@ -169,12 +184,15 @@ def check_doubtful(match: Match, schema: Schema, take: Callable[[str], Column], 
     if of_runs and not listed:
         message = f"{_quote(of_runs)} belongs to a run, and there is no column of grades"
         hint = (
-            f"if it is the grade: `--map {number.name}={of_runs[0]}`; if every row is relevant: `--map {number.name}=` "
-            f"(in Python `map={{'{number.name}': '{of_runs[0]}'}}`); in BEIR's layout, `score` is next to `corpus-id`"
+            f"if it is the grade: {schema.name_columns({number.name: of_runs[0]})}; if every row is relevant: "
+            f"{schema.name_columns({number.name: ''})}; in BEIR's layout, `score` is next to `corpus-id`"
         )
     elif numeric:
         message = f"there is no column of grades, and {_quote(numeric)} might be one"
-        hint = f"say which: `--map {number.name}={numeric[0]}`, or `--map {number.name}=` if every row is relevant"
+        hint = (
+            f"say which: {schema.name_columns({number.name: numeric[0]})}, or "
+            f"{schema.name_columns({number.name: ''})} if every row is relevant"
+        )
     else:
         return
     raise schema.error(subject, [Problem.error("no-grade", "columns", message)], hint=hint)
@@ -194,9 +212,11 @@ def _need_identities(taken: Mapping[str, Column], schema: Schema, subject: str) 
     """Raise `BadInput` if all ids are null, and so are the texts."""
     for name, other in (("query", "question"), ("document", "text")):
         if name not in taken and other not in taken:
-            listed = ", ".join(schema[name].names[:8])
+            listed = ", ".join(schema[name].names[:USUAL])
             message = f"no {name} in any row"
-            hint = f"its column may be called {listed}, …, or be named by `--map {name}=COLUMN`"
+            hint = (
+                f"its column may be called {listed}, …, or be named: {schema.name_columns({name: 'COLUMN'})}"
+            )
             raise schema.error(subject, [Problem.error("missing-column", "columns", message)], hint=hint)
 
 
@@ -312,8 +332,9 @@ def _keep_orders(scores: Sequence[Cell] | None, owner: Sequence[int]) -> list[ob
     return found
 
 
-def _read_either(column: Column, name: str, item: Field, subject: str) -> str:
+def _read_either(column: Column, name: str, schema: Schema, subject: str) -> str:
     """Return whether the values of a column are ids or texts; raise `BadInput` if they look like both."""
+    item = schema["document"]
     if item.column is not None or name.strip().lower() not in item.either:
         return "ids"
     counts = [len(value.split()) if isinstance(value, str) else 1 for value in _to_list(column)]
@@ -325,7 +346,8 @@ def _read_either(column: Column, name: str, item: Field, subject: str) -> str:
         value for value in _to_list(column) if isinstance(value, str) and len(value.split()) > MOST_ID_WORDS
     )
     message = f"`{name}` may hold ids or texts, such as {shorten(repr(example), 60)}"
-    hint = f"say which: `--map document={name}` for ids, `--map text={name}` for texts"
+    ids, texts = (schema.name_columns({field: name}) for field in ("document", "text"))
+    hint = f"say which: {ids} for ids, {texts} for texts"
     raise BadInput(subject, [Problem.error("ids-or-texts", "columns", message)], hint=hint)
 
 

@@ -30,7 +30,7 @@ from judged.io.answer_shapes import (
 )
 from judged.problem import Place, Problems
 from judged.tables.judgments import NUMBERED
-from judged.tables.nested import Flat, keep_order
+from judged.tables.nested import REPEATED, Flat, keep_order
 from judged.tables.run import Run
 from judged.tables.schema import DOCUMENTS
 from judged.wording import counted, name_some
@@ -72,8 +72,6 @@ class SearchReply(NamedTuple):
     """The results of one query, best first."""
 
     found: list[Found]
-    passages: bool = True
-    """Whether several results may belong to one document; of bare ids and pairs, a repeated one is a mistake."""
 
 
 class AnswerReader:
@@ -91,7 +89,7 @@ class AnswerReader:
         """Return the results of one query; raise `BadAnswer` for what is not a list of results."""
         _check_ready(answer)
         if self.fields.id is None and isinstance(answer, Mapping) and is_plain(answer):
-            return SearchReply(self._sort_scores(answer), passages=False)
+            return SearchReply(self._sort_scores(answer))
         items, distances = _open(answer)
         kinds = list(dict.fromkeys(map(_name_kind, items)))
         if len(kinds) > 1:
@@ -101,7 +99,7 @@ class AnswerReader:
             self._read_item(item, f"result {number}", distances=distances)
             for number, item in enumerate(items, 1)
         ]
-        return SearchReply(found, passages=kinds not in _BARE)
+        return SearchReply(found)
 
     def rank(self, answer: SearchReply, depth: int | None = None) -> tuple[list[str], list[float]]:
         """Return at most `depth` documents, each once, with scores that keep their order."""
@@ -194,7 +192,7 @@ class AnswerReader:
 
 
 _CHANGES = {
-    "repeated": ("result", "repeated a document of the same query, which counts where it came first"),
+    "repeated": ("result", REPEATED),
     "partly scored": ("ranking", "had scores for some results only: ranks take their place"),
     "rising": ("ranking", "had numbers that rise along the list, as distances do: ranks take their place"),
     "unsorted": (
@@ -224,8 +222,7 @@ def read_score(value: object, place: str) -> float | None:
 def make_run(answers: Mapping[object, object], *, name: str, fields: Fields = USUAL) -> Run:
     """Return the run of the answers to each query; raise `BadInput` with what is wrong with each.
 
-    A document that is repeated counts where it comes first, and a note says so; in lists of bare ids, or of ids with
-    scores, it stays, and is refused when the run is scored.
+    A document that is repeated counts where it comes first, and a note says so.
     """
     reader, flat = AnswerReader(fields), Flat()
     queries = list(answers)
@@ -251,10 +248,7 @@ def _read_query(reader: AnswerReader, answer: object) -> tuple[Sequence[object],
     """Return the documents and the scores of one query of a run."""
     if reader.fields.id is None and isinstance(answer, Mapping) and is_plain(answer):
         return list(answer), list(answer.values())  # its ties are for the protocol
-    read = reader.read(answer)
-    if read.passages:
-        return reader.rank(read)
-    return [found.document for found in read.found], reader.keep_order([found.score for found in read.found])
+    return reader.rank(reader.read(answer))
 
 
 def split_batch(answers: object, queries: Iterable[object]) -> dict[object, object]:
@@ -370,9 +364,6 @@ def _is_pair(item: object) -> TypeGuard[Sequence[Any]]:
     document, score = item
     numeric = score is None or isinstance(score, str) or hasattr(score, "__float__")
     return numeric and not isinstance(document, list | tuple | float)
-
-
-_BARE = (["ids"], ["pairs of id and score"])
 
 
 def _name_kind(item: object) -> str:

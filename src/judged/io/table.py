@@ -151,7 +151,10 @@ def read_raw(source: object, schema: Schema, *, name: str) -> RawTable | Mapping
     if not isinstance(source, Iterable):
         kind = f"{type(source).__module__}.{type(source).__name__}".removeprefix("builtins.")
         msg = f"{name} cannot be read from an object of type `{kind}`, expected {ACCEPTED}"
-        raise WrongKind(msg, hint="call `.to_dict()` on it" if hasattr(source, "to_dict") else None)
+        hint = "call `.to_dict()` on it" if hasattr(source, "to_dict") else None
+        if schema.name == "run" and callable(source):
+            hint = "`judged.evaluate_retriever` asks a function, or a retriever, every judged question"
+        raise WrongKind(msg, hint=hint)
     return from_rows(source, schema, subject=name)
 
 

@@ -31,6 +31,7 @@ from judged.tables.columns import add_repeats, one_array, to_bytes, to_numpy
 from judged.tables.judgments import Judgments, has_single_intents
 from judged.tables.run import Run, Text
 from judged.tables.schema import JUDGMENTS, JUDGMENTS_BY_ITERATION, RUN, Schema
+from judged.wording import name_setting
 
 STRETCH = 1 << 24
 """Bytes read at once, so that memory grows with the rows and not with the text."""
@@ -231,11 +232,23 @@ def _notes(lines: Lines) -> tuple[str, ...]:
     return (f"{lines.wide:,} {many} more than {lines.layout.columns} columns: the rest was ignored",)
 
 
+def looks_predicted(fields: list[bytes]) -> bool:
+    """Return whether a line is one of predictions: a number, or as RankLib writes it query, index and number."""
+    return len(fields) in {1, 3} and is_number_text(fields[-1]) and (len(fields) == 1 or fields[1].isdigit())
+
+
 def _hint(lines: Lines) -> str | None:
     """Return what the malformed lines look like, if they look like something."""
     counts, first = set(lines.counts.tolist()), _split_first_line(lines.text)
-    if any(field.startswith(b"qid:") for field in first):
-        return "features for learning to rank (SVMlight) are judgments: a model's scores are given with `--predictions`"
+    features = any(field.startswith(b"qid:") for field in first)
+    if features or (lines.layout.columns == 6 and looks_predicted(first)):
+        what = (
+            "features for learning to rank (SVMlight) are judgments"
+            if features
+            else "it looks like predictions"
+        )
+        reader = name_setting("--predictions FILE", "judged.read_predictions(file, judgments)")
+        return f"{what}: {reader} reads the scores of a model for the rows of the judgments"
     if lines.layout.columns == 6 and counts == {5} and len(first) == 5 and is_number_text(first[4]):
         return "the sixth column, the tag of the run, is missing: `sed 's/$/ tag/' FILE` adds one"
     if lines.layout.columns == 6 and counts and counts <= {4, 5} and len(first) <= 5:

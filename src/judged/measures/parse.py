@@ -103,8 +103,19 @@ def list_measures(measures: Iterable[Measure | str] | Measure | str) -> list[Mea
     """Return one measure or text as it is, and several as a list; raise `WrongKind` for anything else."""
     if isinstance(measures, Measure | str):
         return measures
+    if callable(measures):
+        raise refuse_measure(measures)
     check_kind("measures", measures, Iterable, 'measures, such as `"nDCG@10"` or a list of them')
     return list(measures)
+
+
+def refuse_measure(value: object, example: str = "nDCG@10") -> BadMeasure:
+    """Return the error that a value is no measure; a function can be made one."""
+    hint = f'for example `"{example}"`'
+    if callable(value):
+        hint = f'`judged.define("Name", function)` makes a measure of a function; {hint}'
+    got = f"an object of type `{type(value).__name__}`" if callable(value) else repr(value)
+    return BadMeasure(f"a measure must be a Measure or a string, not {got}", hint=hint)
 
 
 def parse_measures(
@@ -189,8 +200,7 @@ def _read(text: Measure | str, scope: Scope) -> list[Measure]:
             raise _foreign(str(text), text.family, scope)
         return [text]
     if not isinstance(text, str):
-        msg = f"a measure must be a Measure or a string, not {text!r}"
-        raise BadMeasure(msg, hint=f'for example `"{scope.example}"`')
+        raise refuse_measure(text, scope.example)
     bare = text.strip()
     if scope.trec_spelling and bare.lower() in NICKNAMES:
         return _expand_nickname(bare.lower())

@@ -19,6 +19,7 @@ from judged.measures.parse import (
     parse_measure,
     parse_measures,
     parse_name,
+    refuse_measure,
     split_measures,
     split_numbers,
 )
@@ -216,6 +217,8 @@ class Profile:
         """
         if not self.spellings:
             return Reading(parse_measure(text), self._make_protocol({}), self.digits)
+        if not isinstance(text, Measure | str):
+            raise refuse_measure(text)
         written = text if isinstance(text, Measure) else self._respell(text)
         parsed = None if isinstance(written, Measure) else parse_name(written.replace(" @", "@"))
         spelling = next((known for known in self.spellings if parsed and known.matches(parsed)), None)
@@ -282,6 +285,8 @@ class Profile:
         """Split `P_5,10`, which names two measures, and a name for many."""
         if isinstance(text, Measure):
             return [text]
+        if not isinstance(text, str):
+            raise refuse_measure(text)
         parsed = parse_name(text)
         if parsed is None or len(parsed.numbers) < 2:
             several = self.expand(text)
@@ -294,8 +299,11 @@ class Profile:
         return named[0] if len(named) == 1 else text
 
     def _unknown(self, text: Measure | str) -> JudgedError:
-        known = ", ".join(dict.fromkeys(spelling.example for spelling in self.spellings))
-        return BadMeasure(f"the profile `{self.name}` has no measure `{text}`", hint=f"it has {known}")
+        known = list(dict.fromkeys(spelling.example for spelling in self.spellings))
+        needs = next((example for example in known if example == f"{text}@k".lower()), None)
+        cutoff = f"it needs a cutoff there: `{needs.replace('@k', '@10')}`; " if needs else ""
+        hint = f"{cutoff}it has {', '.join(known)}"
+        return BadMeasure(f"the profile `{self.name}` has no measure `{text}`", hint=hint)
 
 
 def _spell(measure: Measure, text: str, *, exact: bool) -> Measure:

@@ -33,6 +33,7 @@ from judged.scoring.locate import Graded, Located, ReducedRun, find_relevant, lo
 from judged.tables.columns import one_array, take, to_arrow, to_numpy
 from judged.tables.judgments import Judgments, order_intents
 from judged.tables.run import Run
+from judged.wording import name_setting
 
 
 class MakeView(TypingProtocol):
@@ -239,8 +240,25 @@ def check_overlap(alignment: Alignment, run: str) -> None:
         )
     else:
         msg = f"{run} has results for none of the {judged:,} judged queries ({some})"
-        hint = f"its own queries are {', '.join(counts.unjudged_queries[:3])}: are these the right judgments?"
+        hint = f"its own queries are {', '.join(counts.unjudged_queries[:3])}: {_suggest_join(counts)}"
     raise MissingQueries(msg, hint=hint)
+
+
+def _suggest_join(counts: RunCounts) -> str:
+    """Return what to do about a run without any judged query: one side may name queries by their texts."""
+    judged, retrieved = (
+        any(len(name.split()) > 1 for name in names[:3])
+        for names in (counts.missing, counts.unjudged_queries)
+    )
+    if judged == retrieved:
+        return "are these the right judgments?"
+    ours, theirs, key, table = (
+        ("texts", "ids", "texts[id]", "judgments") if judged else ("ids", "texts", "ids[text]", "run")
+    )
+    how = name_setting(
+        f"--map {table}:query=COLUMN", f"{{{key}: found for {theirs[:-1]}, found in run.items()}}"
+    )
+    return f"the judgments name queries by {ours} and the run by {theirs}; name them alike, as by {how}"
 
 
 def _append_unjudged_queries(alignment: RankedAlignment, queries: tuple[str, ...]) -> RankedAlignment:
@@ -300,9 +318,9 @@ def _make_view(
         retrieved=hits.retrieved,
         best=grades[best],
         best_offset=np.concatenate(([0], np.cumsum(np.diff(judgments.offset)[keep]))),
-        target=targets[hits.row],
-        best_target=targets[best],
-        document=document[hits.row],
+        target=hits.row if targets is None else targets[hits.row],
+        best_target=best if targets is None else targets[best],
+        document=document if intents is None else document[hits.row],
         intents=intents,
         rel=float(protocol.rel),
         highest=float(grades.max(initial=0.0)),
@@ -350,10 +368,10 @@ def _recount_ties(query: Ints, above: Ints, offset: Ints) -> tuple[Ints, Ints]:
     return first - offset[query], tied
 
 
-def _number_targets(judgments: Graded) -> Ints:
-    """Return a number for each judged document's target; a document without one is its own."""
+def _number_targets(judgments: Graded) -> Ints | None:
+    """Return a number for each judged document's target; None where every document is its own."""
     if not judgments.by_intent or judgments.targets is None:
-        return np.arange(len(judgments.grades), dtype=np.int64)
+        return None
     codes = to_numpy(judgments.targets.dictionary_encode().indices).astype(np.int64)
     return segment_ids(judgments.offset) * (int(codes.max(initial=0)) + 1) + codes
 
@@ -374,7 +392,7 @@ def _make_intents(judgments: Graded, keep: Flags) -> tuple[Intents | None, Ints]
     Without intents, a document's target is its one intent; without either, there is no view of intents.
     """
     if not isinstance(judgments, Judgments) or not judgments.by_intent:
-        return None, np.zeros(len(judgments.grades), dtype=np.int64)
+        return None, np.zeros(0, dtype=np.int64)
     query = segment_ids(judgments.offset)
     number = _number_documents(judgments, np.flatnonzero(keep[query]), query)
     row, code, grade, weight = _read_intents(judgments)

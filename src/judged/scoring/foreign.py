@@ -24,7 +24,7 @@ from judged.scoring.family import Family, Measures
 from judged.subject import NOTHING
 from judged.tables.columns import shorten, to_strings
 from judged.tables.scores import ScoreKind, Scores
-from judged.wording import counted, join_words, name_some
+from judged.wording import counted, join_words, name_setting, name_some
 
 FIRST = 3
 """Number of queries that a note names."""
@@ -94,7 +94,7 @@ class ScoreCounts:
         names = name_some(self.undirected, FIRST)
         message = (
             f"whether more of {names} is better is not known, so that nothing wins by it; "
-            "`--higher NAME` or `--lower NAME` says so"
+            f"{name_directions('NAME')} says so"
         )
         return (Note("no-direction", "info", message),)
 
@@ -404,6 +404,12 @@ def _zero(scores: Scores, absent: Flags) -> Scores:
     )
 
 
+def name_directions(measure: str) -> str:
+    """Return how the caller says which way a measure is better."""
+    ways = (name_setting(f'--{way} "{measure}"', f'{way}="{measure}"') for way in ("higher", "lower"))
+    return " or ".join(ways)
+
+
 def merge_kinds(name: str, kinds: Iterable[tuple[str, ScoreKind]]) -> ScoreKind:
     """Return what several systems say about a measure; raise `BadMeasure` if they say opposite things."""
     listed = list(kinds)
@@ -413,7 +419,7 @@ def merge_kinds(name: str, kinds: Iterable[tuple[str, ScoreKind]]) -> ScoreKind:
             [system for system, kind in listed if kind.higher_is_better is wanted] for wanted in (True, False)
         )
         msg = f"more of {name} is better in {join_words(up)}, and less in {join_words(down)}"
-        raise BadMeasure(msg, hint=f"say which: `--higher {name}` or `--lower {name}`")
+        raise BadMeasure(msg, hint=f"say which: {name_directions(name)}")
     low = min(kind.bounds[0] for _, kind in listed)
     high = max(kind.bounds[1] for _, kind in listed)
     binary = all(kind.binary for _, kind in listed)

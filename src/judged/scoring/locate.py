@@ -279,7 +279,8 @@ def _column_problem(source: Columns, problem: RowProblem) -> Problem:
     if problem.kind == KINDS[NAN]:
         return Problem.error(problem.kind, where, f"the score of {subject} is NaN, expected a number")
     first = source.place(_row(source, problem.detail))
-    return Problem.error(problem.kind, where, f"{subject} is retrieved again, first at {first}")
+    again = "twice" if str(first) == str(where) else f"again, first at {first}"
+    return Problem.error(problem.kind, where, f"{subject} is retrieved {again}")
 
 
 def _row(source: Columns, place: int) -> int:

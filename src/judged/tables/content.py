@@ -14,6 +14,7 @@ import numpy as np
 from judged.errors import BadInput
 from judged.problem import Problem
 from judged.tables.columns import shorten
+from judged.wording import name_setting
 
 if TYPE_CHECKING:
     from judged.tables.judgments import Judgments
@@ -64,7 +65,8 @@ def match_contents(judgments: Judgments, run: Run) -> tuple[Judgments, Run]:
         message = (
             f"the documents of the {textual} are texts without ids, and the {other} has ids without texts"
         )
-        hint = "add the ids, or the texts, to one of the files (`--map text=COLUMN` names a column of texts)"
+        column = name_setting("--map text=COLUMN", "map={'text': 'COLUMN'}")
+        hint = f"add the ids, or the texts, to one of the files ({column} names a column of texts)"
         raise BadInput(named.name, [Problem.error("ids-and-texts", named.name, message)], hint=hint)
     if judgments.by_text:
         return judgments, _identify_run(run)

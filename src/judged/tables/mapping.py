@@ -10,6 +10,7 @@ from typing import Self, TypeAlias
 
 from judged.errors import JudgedError, UnknownName, Unreadable, check_kind
 from judged.tables.schema import SCHEMAS, Schema
+from judged.wording import name_setting
 
 Columns: TypeAlias = Mapping[str, str]
 """Columns by field; in front of a field may be the table that is meant: `run:score`."""
@@ -122,7 +123,9 @@ def refuse_map(schema: Schema, label: str, held: str) -> None:
     pairs = ",".join(f"{name}={column}" for name, column in schema.mapped.items())
     msg = f"{label} is {held}, whose columns have no names: `{pairs}` cannot be applied"
     others = "run" if schema.name == "judgments" else "judgments"
-    raise Unreadable(msg, hint=f"if it is meant for another file, say for which: `--map {others}:{pairs}`")
+    named = {f"{others}:{name}": column for name, column in schema.mapped.items()}
+    which = name_setting(f"--map {others}:{pairs}", f"map={named}")
+    raise Unreadable(msg, hint=f"if it is meant for another file, say for which: {which}")
 
 
 def _list_fields() -> list[str]:

@@ -1,6 +1,7 @@
 """Dicts of dicts, dicts of lists and matrices of ids, flattened to columns of query, document and number.
 
-A list is an order: `keep_order` is the rule that turns it into scores, for every input and every stage of a study.
+A list is an order: `keep_order` is the rule that turns it into scores, for every input and every stage of a study. A
+document that a list repeats counts once, where it comes first (`REPEATED`); rows that each name their query may not repeat it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from numpy.typing import NDArray
 
 from judged.errors import BadInput, WrongKind
 from judged.problem import Place, Problem, Problems
+from judged.wording import counted
+
+REPEATED = "repeated a document of the same query, which counts where it came first"
+"""What a note says of results of a list that were left out."""
 
 
 def keep_order(scores: Sequence[float | None]) -> list[float]:
@@ -117,10 +122,10 @@ def flatten_mapping(mapping: Mapping[Any, Any], *, subject: str, number: str) ->
 def flatten_lists(lists: Mapping[object, object], *, subject: str, ordered: bool) -> Flat:
     """Return the rows of a dict of lists of ids, numbered −1, −2, … within each query.
 
-    Where order matters (`ordered`), a set is a problem.
+    Where order matters (`ordered`), a set is a problem, and a document counts where it comes first.
     """
     problems = Problems(subject, lambda row: Place(f"query `{list(lists)[row]}`"))
-    flat = Flat()
+    flat, repeated = Flat(), 0
     for row, (query, ids) in enumerate(lists.items()):
         documents = _to_list(ids, ordered=ordered)
         if documents is None:
@@ -129,10 +134,14 @@ def flatten_lists(lists: Mapping[object, object], *, subject: str, ordered: bool
             continue
         if not documents:
             flat.empty.append(query)
+        if ordered:
+            listed, documents = len(documents), _list_first(documents)
+            repeated += listed - len(documents)
         flat.query += [query] * len(documents)
         flat.document += documents
         flat.number += keep_order([None] * len(documents))
     problems.raise_if_any()
+    flat.notes = (f"{counted(repeated, 'result')} {REPEATED}",) if repeated else ()
     return flat
 
 
@@ -218,6 +227,14 @@ def need_mapping(mapping: object, subject: str) -> Mapping[object, object]:
 def _all(values: Iterable[object], kind: type) -> bool:
     """Return whether all values are of a kind, asking once for each type among them."""
     return all(issubclass(own, kind) for own in set(map(type, values)))
+
+
+def _list_first(documents: list[object]) -> list[object]:
+    """Return every document of a list once, where it comes first; 7 and "7" are one id."""
+    names = list(map(str, documents))
+    if len(set(names)) == len(names):
+        return documents
+    return [documents[at] for at in sorted({name: at for at, name in reversed([*enumerate(names)])}.values())]
 
 
 def _to_list(ids: object, *, ordered: bool) -> list[object] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,9 @@ from judged.tables.nested import (
     has_text_queries,
     need_mapping,
 )
+
+if TYPE_CHECKING:
+    from judged.result import InputFile
 
 STRETCH = 1 << 21
 """Bytes of a file in which lines are counted at a time."""
@@ -100,6 +103,8 @@ class Run:
     """Texts of documents by id, where the run came with them."""
     by_text: bool = False
     """Whether documents have no ids: each is identified by its normalised text."""
+    input_files: tuple[InputFile, ...] = ()
+    """The file of predictions that it was made from, which no path says later."""
 
     @classmethod
     def from_columns(

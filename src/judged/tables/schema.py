@@ -10,10 +10,13 @@ from judged.errors import BadInput, UnknownName, Unusable
 from judged.problem import Problem
 from judged.registry import Registry
 from judged.subject import NOTHING
+from judged.wording import name_setting
 
 FieldKind: TypeAlias = Literal["id", "number", "value", "grade", "text"]
 """An id is text or a whole number; a value is a finite number or missing; a grade is a whole number from 0 to 4."""
 
+USUAL = 3
+"""Number of names of a column that is missing that an error suggests."""
 
 GRADES = range(5)
 """The gains that a result may have: 0 (unrelated) to 4 (dedicated and complete)."""
@@ -245,13 +248,23 @@ class Schema:
                     f"`{item.column}` for the {item.name} is not there; there: {_quote(columns) or 'none'}"
                 )
                 problem = Problem.error("missing-column", "columns", message)
-                hint = f"names are compared exactly; `--map {self.name}:…` names columns of {self.name} only"
+                only = name_setting(
+                    f"--map {self.name}:{item.name}=…", f"map={{'{self.name}:{item.name}': …}}"
+                )
+                hint = f"names are compared exactly; {only} names columns of {self.name} only"
                 raise self.error(subject, [problem], hint=hint)
 
     def _rivals(self, item: Field, found: Sequence[str], subject: str) -> BadInput:
         message = f"{_quote(found, ' and ')} could each be the {item.name}, expected one of them"
-        hint = f"say which: `--map {item.name}={found[0]}` (in Python `map={{'{item.name}': '{found[0]}'}}`)"
+        hint = f"say which: {self.name_columns({item.name: found[0]})}"
         return self.error(subject, [Problem.error("two-columns", "columns", message)], hint=hint)
+
+    def name_columns(self, columns: Mapping[str, str]) -> str:
+        """Return how the caller names columns of this table."""
+        option = ",".join(f"{name}={column}" for name, column in columns.items())
+        argument = f"map={dict(columns)}"
+        reader = f"judged.read_{self.name}(…, {argument})" if self.name in _READ else argument
+        return name_setting(f"--map {option}", reader)
 
     def recognises(self, columns: Iterable[str], *, enough: int = 2) -> bool:
         """Return whether names look like those of this table: two of its fields, or its only one."""
@@ -269,18 +282,36 @@ class Schema:
     def _missing(self, columns: Sequence[str], missing: Sequence[Field], subject: str) -> BadInput:
         absent = " and no ".join(field.name for field in missing)
         message = f"{_quote(columns) or 'none'}; no {absent} among them"
-        hint = "; ".join(f"name the {field.name} one of {_name_first(field.names)}" for field in missing)
-        hint += f", or say which column it is: `--map {missing[0].name}=COLUMN`"
+        chosen = {field.name: _nearest(field, columns) or "COLUMN" for field in missing}
+        usual = "; ".join(f"{field.name}: {_list_usual(field)}" for field in missing)
+        which = "column it is" if len(missing) == 1 else "columns they are"
+        hint = f"say which {which}: {self.name_columns(chosen)}; usual names are known ({usual})"
         names = {field.name for field in missing}
         if "document" in names and "query" not in names:
-            hint += "; values of measures by query, which a tool computed, are read with `--scores`"
+            scores = name_setting("--scores", "judged.read_scores")
+            hint += f"; values of measures by query, which a tool computed, are read with {scores}"
         if any(field.name == "score" for field in missing) and "rank" in _by_lower_case(columns):
             hint = "a rank is not a score: add a `score` column that decreases with rank, e.g. −rank"
         return self.error(subject, [Problem.error("missing-column", "columns", message)], hint=hint)
 
 
-def _name_first(names: Sequence[str], most: int = 8) -> str:
-    return f"{', '.join(names[:most])}{', …' if len(names) > most else ''}"
+def _list_usual(item: Field) -> str:
+    """Return the first names that a field may have; all of them where they say the unit."""
+    names = ", ".join(item.names if item.divisors else item.names[:USUAL])
+    return f"{names}, …" if len(item.names) > USUAL and not item.divisors else names
+
+
+def _nearest(item: Field, columns: Sequence[str]) -> str:
+    """Return the column whose name is nearest to one that a field may have; empty: none is near, or the name says a unit."""
+    if item.divisors:
+        return ""
+    from difflib import get_close_matches
+
+    names = (*item.names, *item.lists)
+    near = [
+        column for column in columns if get_close_matches(column.strip().lower(), names, n=1, cutoff=0.75)
+    ]
+    return near[0] if near else ""
 
 
 def _by_lower_case(columns: Iterable[str]) -> dict[str, str]:
@@ -305,6 +336,8 @@ def _names_id(columns: Sequence[str]) -> bool:
     return bool(columns) and columns[0].strip().lower() not in _QUESTION
 
 
+_READ = frozenset({"judgments", "run", "preferences", "labels", "timings"})
+"""Tables that a function `judged.read_…` reads, which takes `map`."""
 # Names that say "id" come first: next to them, a column `query` or `document` holds the text itself, and a column
 # `docid` a number of PyTerrier's index.
 QUERY_COLUMNS = ("query_id", "query-id", "qid", "q_id", "queryid", "question_id", "topic", "query")
@@ -315,7 +348,7 @@ _DOCUMENT = (
     *("product_id", "chunk_id", "node_id", "docid", "did", "document", "doc"),
 )
 _EXPECTED = ("expected", "relevant", "reference", "gold", "positive")
-_THINGS = ("passage", "document", "doc", "chunk", "context")
+_THINGS = ("passage", "document", "doc", "chunk", "source", "context")
 _EXPECTED_ID = tuple(f"{word}_{thing}_id" for word in _EXPECTED for thing in _THINGS)
 _EXPECTED_IDS = (
     *(f"{name}s" for name in _EXPECTED_ID),
@@ -333,7 +366,7 @@ _RETRIEVED_IDS = (
     *(f"retrieved_{thing}_ids" for thing in _THINGS),
     *("retrieved_ids", "retrieved", "retrieved_docs", "ctxs", "hits"),
 )
-_RETRIEVED_EITHER = ("retrieved_passages", "retrieved_documents", "retrieved_chunks")
+_RETRIEVED_EITHER = ("retrieved_passages", "retrieved_documents", "retrieved_chunks", "retrieved_sources")
 _TEXT = ("text", "passage", "contents", "content", "context", "chunk", "page_content")
 BEIR_COLUMNS = ("corpus-id", "corpus_id")
 """Names of the document in BEIR's judgments, whose grade is called `score`."""

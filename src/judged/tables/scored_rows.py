@@ -20,6 +20,9 @@ ArrayLike: TypeAlias = Any
 """An array of any library, a tensor, a column, or a list."""
 Array: TypeAlias = NDArray[Any]
 SUBJECT = "the arrays"
+SAMPLE = 1_000
+"""Number of grades of which one must have a fraction before all are looked at."""
+ORDER = "the order is scores, grades, groups"
 AMBIGUOUS = "pass them as `group_ids=` or as `group_sizes=`"
 
 
@@ -65,7 +68,7 @@ class ScoredRows:
         score, grade = (to_array(values, name) for values, name in ((scores, "scores"), (grades, "grades")))
         if score.shape != grade.shape:
             shapes = f"{_describe_shape(score)} scores and {_describe_shape(grade)} grades"
-            raise _refuse("lengths-differ", "shape", f"{shapes}, expected a grade for each score")
+            raise _refuse("lengths-differ", "shape", f"{shapes}, expected a grade for each score", hint=ORDER)
         if score.ndim == 2:
             if group_sizes is not None:
                 msg = "`group_sizes` is given with matrices, whose rows are the groups"
@@ -79,9 +82,10 @@ class ScoredRows:
             raise _refuse("dimensions", "shape", f"{score.ndim} dimensions, expected 1 or 2")
         _check_values(score, grade, locate_row)
         ids, sizes = _read_groups(groups, group_ids, group_sizes, len(score))
-        if sizes is not None:
-            return cls(score, grade, _to_offset(sizes), lambda: to_strings(map(str, range(len(sizes)))))
-        return cls._from_ids(score, grade, ids)
+        if sizes is None:
+            return cls._from_ids(score, grade, ids)
+        notes = _note_swapped(score, grade)
+        return cls(score, grade, _to_offset(sizes), lambda: _to_names(np.arange(len(sizes))), notes)
 
     @classmethod
     def _from_ids(cls, score: Floats, grade: Floats, ids: Array) -> ScoredRows:
@@ -98,7 +102,8 @@ class ScoredRows:
             starts = np.concatenate(([0], np.cumsum(np.bincount(group))))[:-1]
             heads = heads[np.sort(first)]
         offset = np.append(starts, len(ids)).astype(np.int64)
-        return cls(score, grade, offset, lambda: to_strings(map(_to_text, heads.tolist())))
+        notes = _note_swapped(score, grade)
+        return cls(score, grade, offset, lambda: _to_names(heads), notes)
 
     @classmethod
     def _from_matrix(cls, score: Floats, grade: Floats, ids: ArrayLike, mask: ArrayLike) -> ScoredRows:
@@ -115,8 +120,9 @@ class ScoredRows:
             raise _refuse(
                 "repeated-group", "group ids", "an id appears twice; each row of a matrix is a group"
             )
-        units = range(len(score)) if names is None else names.tolist()
-        return cls(scores, grades, _to_offset(flags.sum(axis=1)), lambda: to_strings(map(_to_text, units)))
+        units = np.arange(len(score)) if names is None else names
+        offset, notes = _to_offset(flags.sum(axis=1)), _note_swapped(scores, grades)
+        return cls(scores, grades, offset, lambda: _to_names(units), notes)
 
 
 def to_array(values: ArrayLike, name: str) -> Floats:
@@ -168,6 +174,17 @@ def _check_values(score: Floats, grade: Floats, locate: Locate) -> None:
     bad = np.flatnonzero(~np.isfinite(grade))
     problems.add_rows("not-finite", bad, lambda row: f"grade is {grade[row]}, expected a finite number")
     problems.raise_if_any()
+
+
+def _note_swapped(score: Floats, grade: Floats) -> tuple[Note, ...]:
+    """Return the note that scores look like grades and grades like scores, as `(y_true, y_score)` would have it."""
+    # a score with a fraction, which the first one of a model nearly always has, settles it
+    if not len(score) or score[0] != np.floor(score[0]) or (grade[:SAMPLE] == np.floor(grade[:SAMPLE])).all():
+        return ()
+    if (grade == np.floor(grade)).all() or (score != np.floor(score)).any():
+        return ()
+    message = "all scores are whole numbers and grades are not: were they swapped? scores come before grades"
+    return (Note("swapped", "warning", message),)
 
 
 def _choose(groups: ArrayLike, named: ArrayLike) -> Any:
@@ -270,6 +287,13 @@ def _read_mask(mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
 
 def _to_offset(sizes: Array) -> Ints:
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int64)
+
+
+def _to_names(ids: Array) -> pa.Array:
+    """Return ids as an array of text."""
+    if ids.dtype.kind in "iu":
+        return pa.array(ids).cast(pa.large_string())
+    return to_strings(map(_to_text, ids.tolist()))
 
 
 def _to_text(value: object) -> str:

@@ -215,7 +215,7 @@ def reciprocal_rank_terms(view: Ranking, *, cutoff: int | None, rel: float | Non
     """Return the rank of the first relevant result."""
     ranks = view.rank[view.hits(rel) & view.within(cutoff)].tolist()
     formula = Formula("1 / rank of the first relevant result", "1 / {}", (ranks[0],)) if ranks else None
-    return _hit_terms(view, rel, formula)
+    return Terms({"found": view.found(rel), "1 / rank": 1 / view.rank}, formula)
 
 
 def average_precision_terms(
