@@ -5,6 +5,7 @@ One rule for judgments, runs and the results of agents: `normalise_text`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from unicodedata import category, normalize
@@ -29,7 +30,8 @@ class _Characters(dict[int, int | str | None]):
 
     def __missing__(self, code: int) -> int | str | None:
         kind = category(chr(code))
-        self[code] = None if kind == "Cf" else " " if kind[0] in "PSZC" else code
+        kept = kind[0] not in "PSZC" or 0xE000 <= code < 0xE004  # noqa: PLR2004 - the signs of `_KEPT`
+        self[code] = None if kind == "Cf" else code if kept else " "
         return self[code]
 
 
@@ -39,12 +41,52 @@ _ASCII = bytes(ord(str(chr(code).translate(_CHARACTERS)).lower()) for code in ra
 )
 
 
+_SIGNED = re.compile(
+    r"(?<=[^\W_])(?:\+\+|#|\+(?=\W|$))"  # C++, C#, A+
+    r"|(?:(?<=[\s\"(])|^)(?:\.(?=[^\W\d_])|(?<!\d\s)-(?=\d))|(?<![\w.)\]])\u2212(?=\d)"  # .NET, -5
+)
+_KEPT = {"+": "\ue000", "#": "\ue001", ".": "\ue002", "-": "\ue003", "\u2212": "\ue003"}
+"""Private characters that stand for signs while all others are removed."""
+_RESTORED = str.maketrans({"\ue000": "+", "\ue001": "#", "\ue002": ".", "\ue003": "-"})
+
+
 def normalise_text(text: str) -> str:
     r"""Return the words of a text in lower case, separated by single blanks, in Unicode's form NFKC.
 
+    Signs are kept where they make another word.
+
     >>> normalise_text("  Ｇood-gain:\tthe “Measure”… ")
     'good gain the measure'
+    >>> normalise_text("C, C++ and C# (or .NET) below -5 degrees, 1844-1846")
+    'c c++ and c# or .net below -5 degrees 1844 1846'
     """
+    # spelt out: this runs for every text, and few have such signs
+    if (
+        "+" in text
+        or "#" in text
+        or " ." in text
+        or " -" in text
+        or "\n-" in text
+        or "\n." in text
+        or "(." in text
+        or "(-" in text
+        or '".' in text
+        or '"-' in text
+        or "\u2212" in text
+        or text.startswith((".", "-"))
+    ):
+        return _normalise_signed(text)
+    return _normalise(text)
+
+
+def _normalise_signed(text: str) -> str:
+    """Return the words of a text that may have signs which belong to words."""
+    text = normalize("NFKC", text).translate(dict.fromkeys(range(0xE000, 0xE004), " "))
+    marked = _SIGNED.sub(lambda match: "".join(_KEPT[sign] for sign in match[0]), text)
+    return _normalise(marked).translate(_RESTORED)
+
+
+def _normalise(text: str) -> str:
     if text.isascii():
         return " ".join(text.encode("ascii").translate(_ASCII).decode("ascii").split())
     # again after each step: folding case, and dropping characters between letters, may leave another form

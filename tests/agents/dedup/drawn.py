@@ -8,13 +8,26 @@ from judged.agents.dedup.rules import Rules, Weights
 from judged.agents.tables import Hit
 
 STEM = "thirty characters and some more"
-TREE = [STEM, STEM + " a", STEM + " a b", STEM + " a b c", STEM + " d", STEM + " d e", STEM + " d…"]
-TEXTS = ["", "short", "quite another " * 3, *TREE]
+TREE = [
+    STEM,
+    STEM + " a",
+    STEM + " a b",
+    STEM + " a b c",
+    STEM + " d",
+    STEM + " d e",
+    STEM + " d…",
+    STEM + " a b c and so on",
+    STEM + " a b c and so on…",
+]
+TEXTS = ["", "short", "One", "quite another " * 3, *TREE]
 results = st.builds(
     Hit,
     id=st.sampled_from([None, None, "1", "2", "3"]),
     url=st.sampled_from(
-        [None, "https://a.org/x", "https://www.a.org/x/", "https://a.org/y", "https://b.org/"]
+        [
+            *(None, "https://a.org/x", "https://www.a.org/x/", "https://a.org/y", "https://b.org/"),
+            *("https://a.org/x?sid=1", "https://a.org/x?sid=2", "https://www.a.org/x?sid=2"),
+        ]
     ),
     title=st.sampled_from([None, "One", "Two", "Three"]),
     snippet=st.sampled_from(TEXTS),
@@ -30,7 +43,7 @@ found = st.lists(st.tuples(results, st.sampled_from([None, "web", "files"])), ma
 alike = st.builds(
     Hit,
     id=st.sampled_from(["1", "2", "3", "4"]),
-    url=st.sampled_from([None, None, "https://a.org/x"]),
+    url=st.sampled_from([None, None, "https://a.org/x", "https://a.org/x?sid=1", "https://m.a.org/x"]),
     title=st.sampled_from(["One", "One", "One", None]),
     snippet=st.sampled_from(TREE),
 )
@@ -50,8 +63,9 @@ def rules(draw: st.DrawFn) -> Rules:
         domain=1.0,
         generic=draw(tenths),
         url=url,
-        loose_url=draw(tenths.filter(lambda weight: weight <= url)),
+        loose_url=draw(tenths),
         text=draw(tenths),
+        short_text=draw(tenths),
         title=draw(tenths.filter(lambda weight: weight < threshold)),
     )
     return Rules(unit=unit, weights=weights, threshold=threshold)

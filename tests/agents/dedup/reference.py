@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from judged.agents.dedup.keys import Keys
 from judged.agents.dedup.match import Fields, compare, find_vetoes, sum_weights
 from judged.agents.dedup.rules import Rules
+from judged.agents.tables import Hit
 
 
-def clusters_by_loops(results: Iterable[Keys], rules: Rules) -> list[int]:
-    """The cluster of each result: the surest group that has a member which verifies, and none that vetoes."""
+def clusters_by_loops(
+    found: Sequence[tuple[Hit, str | None]], results: Iterable[Keys], rules: Rules
+) -> list[int]:
+    """The cluster of each result: that of an equal one, else the surest group that verifies and does not veto."""
     groups: list[list[Keys]] = []
-    numbers = []
-    for keys in results:
+    numbers: list[int] = []
+    for keys, own in zip(results, found, strict=True):
+        if own in found[: len(numbers)] and _sure([compare(keys, keys)], rules):
+            numbers.append(numbers[found.index(own)])
+            groups[numbers[-1]].append(keys)
+            continue
         sure = [_sure([compare(keys, member) for member in group], rules) for group in groups]
         best = max(sure, default=0.0)
         number = sure.index(best) if best else len(groups)
@@ -38,4 +45,4 @@ def _sure(members: list[Fields], rules: Rules) -> float:
 
 def _found(fields: Fields) -> bool:
     """Whether phase one finds the member: by some key, and never by its title alone."""
-    return any((fields.domain, fields.generic, fields.url, fields.loose_url, fields.text))
+    return any((fields.domain, fields.generic, fields.url, fields.loose_url, fields.text, fields.short_text))

@@ -40,8 +40,14 @@ def test_explained_decisions_are_those_that_are_made(
         (
             Hit(url="https://www.e.org/p/", title="Paris", snippet="Another part."),
             (
-                "result 1 is new: not group 0 (same loose URL and title, different URL and text, confidence 0.3); "
-                "0.6 and no veto needed"
+                "result 1 is a duplicate: group 0 (same loose URL and title, different URL and text, confidence 0.9)"
+            ),
+        ),
+        (
+            Hit(url="https://www.e.org/p/", title="Lyon", snippet="Another part."),
+            (
+                "result 1 is new: not group 0 (different URL, title and text, confidence 0, vetoed by the title of "
+                "result 0); 0.6 and no veto needed"
             ),
         ),
         (

@@ -160,13 +160,13 @@ def test_results_under_one_key_cost_little_more_each_the_more_they_are(name: str
 
 
 @pytest.mark.parametrize("name", ["one URL, ids differ", "one title, one beginning, texts differ"])
-def test_a_hundred_thousand_results_that_share_a_key_and_differ_are_done_at_once(name: str) -> None:
-    """Comparing every pair would be five thousand million comparisons; a hundred are made."""
+def test_twenty_thousand_results_that_share_a_key_and_differ_are_done_at_once(name: str) -> None:
+    """Comparing every pair would be two hundred million comparisons; a hundred are made."""
     deduplicator = Deduplicator()
-    for i in range(100_000):
+    for i in range(20_000):
         deduplicator.place(ADVERSARIES[name][1](i), "tool")
 
-    assert len(deduplicator) == 100_000
+    assert len(deduplicator) == 20_000
     assert deduplicator.verified <= 100
 
 
@@ -189,4 +189,4 @@ def test_a_group_of_many_members_is_one_cluster(make: Callable[[int], Hit]) -> N
     placed = [deduplicator.place(make(i), "tool") for i in range(2_000)]
 
     assert not np.any(placed)
-    assert deduplicator.verified == 1_999
+    assert deduplicator.verified == len({str(make(i)) for i in range(2_000)}) - 1

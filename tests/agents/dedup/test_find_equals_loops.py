@@ -21,7 +21,8 @@ def test_an_index_finds_what_loops_find(few: int, found: list[tuple[Hit, str | N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(match, "FEW", few)
         indexed = Deduplicator(rules)
-        keys = [indexed.make_keys(result, scope) for result, scope in found]
-        placed = [indexed.place_keys(item) for item in keys]
+        placed = [indexed.place(result, scope) for result, scope in found]
+    fresh = Deduplicator(rules)
+    keys = [fresh.make_keys(result, scope) for result, scope in found]
 
-    assert placed == clusters_by_loops(keys, rules)
+    assert placed == clusters_by_loops(found, keys, rules)

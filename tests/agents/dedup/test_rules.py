@@ -76,18 +76,23 @@ def test_rules_that_make_no_sense_are_refused(settings: dict[str, Any], message:
     assert caught.value.hint
 
 
-@pytest.mark.parametrize(
-    "weights", [{"url": 1.5}, {"text": -0.1}, {"title": float("nan")}, {"loose_url": 0.7}]
-)
+@pytest.mark.parametrize("weights", [{"url": 1.5}, {"text": -0.1}, {"title": float("nan")}])
 def test_weights_that_make_no_sense_are_refused(weights: dict[str, float]) -> None:
-    """A weight lies between 0 and 1, and the loose URL says no more than the strict one."""
+    """A weight lies between 0 and 1."""
     with pytest.raises(BadProtocol):
         Weights(**weights)
 
 
+def test_weaker_evidence_never_counts_for_more() -> None:
+    """Whoever lowers the weight of URLs or texts lowers those of loose URLs and short texts with it."""
+    assert Weights(url=0.2).loose_url == 0.2
+    assert Weights(text=0.1).short_text == 0.1
+    assert Weights(url=0.7, text=0.7) == Weights(url=0.7, loose_url=0.6, text=0.7, short_text=0.3)
+
+
 def test_rules_that_nothing_can_meet_are_refused() -> None:
     """Where no fields together reach the threshold, nothing would ever be a duplicate."""
-    rules = Rules(weights=Weights(0.1, 0.1, 0.1, 0.0, 0.1, 0.1), threshold=0.9)
+    rules = Rules(weights=Weights(0.1, 0.1, 0.1, 0.0, 0.1, 0.1, 0.1), threshold=0.9)
 
     with pytest.raises(BadProtocol, match="reach the threshold"):
         Deduplicator(rules)

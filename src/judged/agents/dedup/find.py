@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import merge
-from itertools import product
+from itertools import chain, product
 from operator import attrgetter
 from typing import TypeAlias
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.agents.dedup import match
+from judged.agents.dedup.boilerplate import ShownTexts
 from judged.agents.dedup.keys import SHORTEST_PREFIX, Keys, make_keys
 from judged.agents.dedup.match import Bucket, Fields, Group, Verdicts, compare
 from judged.agents.dedup.near import NearTexts
@@ -30,6 +31,7 @@ WORDS = {
     "loose_url": "loose URL",
     "title": "title",
     "text": "text",
+    "short_text": "short text",
 }
 KEYS = {
     "id": ("space", "id"),
@@ -37,8 +39,11 @@ KEYS = {
     "loose_url": ("loose_url",),
     "title": ("title",),
     "text": ("prefix",),
+    "short_text": ("prefix",),
 }
 """The attributes of `Keys` by which each field is looked up; texts are looked up by their prefix."""
+REASONS = ("domain", "generic", "url", "loose_url", "text", "short_text")
+"""Fields whose agreement makes a result a copy, the first of several that agree; titles only add to others."""
 
 _Value: TypeAlias = str | tuple[str | None, ...] | None
 _Found: TypeAlias = int | list[int] | Bucket
@@ -63,7 +68,7 @@ class Candidate:
         """Say what agrees, what differs, and what vetoes."""
         agree = [WORDS[name] for name, same in self.fields._asdict().items() if same]
         differ = [WORDS[name] for name, same in self.fields._asdict().items() if same is False]
-        if self.fields.url and self.fields.loose_url:
+        if self.fields.url:
             agree.remove(WORDS["loose_url"])
         compared = [
             f"{verb} {_join(names)}" for verb, names in (("same", agree), ("different", differ)) if names
@@ -103,7 +108,8 @@ class Deduplicator:
     """The results of one session so far, in groups.
 
     A result is looked up by its keys, and compared with the groups found, oldest first. It joins the group with the
-    highest confidence that does not veto it, the oldest of several. The work does not grow with the number of results,
+    highest confidence that does not veto it, the oldest of several; one that equals an earlier result in every field
+    joins the group of that. The work does not grow with the number of results,
     nor with the size of a group, nor with the number of groups under a key that one field keeps apart.
 
     With `record`, `decisions` explains every placement; each result is then compared with all members of all groups
@@ -124,6 +130,13 @@ class Deduplicator:
         self._groups: list[Keys | Group] = []
         self._results = 0
         self._near = None if self.rules.near is None else NearTexts(self.rules.near)
+        self._shown = ShownTexts()
+        self._placed: dict[tuple[str | None, ...], tuple[Keys, int, str | None]] = {}
+        """The first of all results with equal fields: its keys, its group, and why a repeat is a copy of it."""
+        self.reason: str | None = None
+        """The field that made the last result a copy; None for a new one."""
+        self.copies = dict.fromkeys(REASONS, 0)
+        """Number of copies so far, by the field that made them so."""
 
     def __len__(self) -> int:
         """Return the number of groups."""
@@ -131,7 +144,39 @@ class Deduplicator:
 
     def place(self, result: Hit, scope: str | None = None) -> int:
         """Return the number of the group that a result joins, or of the one that it starts."""
-        return self.place_keys(self.make_keys(result, scope))
+        own = (
+            scope,
+            result.id,
+            result.domain,
+            result.domain_id,
+            result.url,
+            result.title,
+            result.snippet,
+        )
+        first = self._placed.get(own)
+        if first is None:
+            keys = self.make_keys(result, scope)
+            number = self.place_keys(keys)
+            self._placed[own] = keys, number, None
+            return number
+        keys, number, reason = first
+        if reason is None:
+            fields = compare(keys, keys)
+            if self._verdicts[fields][1] < self.rules.threshold:
+                return self.place_keys(self.make_keys(result, scope))
+            reason = _find_reason(fields)
+            self._placed[own] = keys, number, reason
+        if self._record:
+            return self.place_keys(self.make_keys(result, scope), equal=number)
+        return self._repeat(number, reason)
+
+    def _repeat(self, number: int, reason: str | None) -> int:
+        """Count a copy of an earlier result that it equals in every field; return its group."""
+        self._results += 1
+        self.reason = reason
+        if reason is not None:
+            self.copies[reason] += 1
+        return number
 
     def match(self, result: Hit, scope: str | None = None) -> int | None:
         """Return the number of the group that a result would join, None if it would start one; nothing is placed."""
@@ -143,14 +188,19 @@ class Deduplicator:
 
     def make_keys(self, result: Hit, scope: str | None = None, *, keep: bool = True) -> Keys:
         """Return the keys of a result; with `near`, its text is that of the near-duplicate that represents it."""
-        keys = make_keys(result, scope, self.rules, loose=self._record)
+        keys = make_keys(result, scope, self.rules)
+        if keys.prefix is not None and self._shown.is_boilerplate(keys, keep=keep):
+            keys.prefix = keys.snippet = keys.words = None
         if self._near is not None and keys.text is not None:
             keys.words = self._near.represent(keys.text, keep=keep)
             keys.prefix = keys.words[:SHORTEST_PREFIX]
         return keys
 
-    def place_keys(self, keys: Keys) -> int:
-        """Return the number of the group that a result with these keys joins or starts."""
+    def place_keys(self, keys: Keys, *, equal: int | None = None) -> int:
+        """Return the number of the group that a result with these keys joins or starts.
+
+        Of several groups as sure, `equal` is taken if it is one: the group of a result with equal fields.
+        """
         following = len(self._groups)
         keys.result = self._results
         self._results += 1
@@ -163,24 +213,35 @@ class Deduplicator:
                 fresh.append((table, key))
             else:
                 seen.append((table, key, names))
+        self.reason = None
         if not seen:
             self._groups.append(keys)
             if self._record:
                 self._explain(keys, following, [])
             return following
-        number = self._join(keys, seen)
+        number = self._join(keys, seen, equal)
         for table, key in fresh if number != following else ():
             table[key] = number
         return number
 
-    def _join(self, keys: Keys, seen: Sequence[tuple[dict[_Value, _Found], _Value, tuple[str, ...]]]) -> int:
+    def _join(
+        self,
+        keys: Keys,
+        seen: Sequence[tuple[dict[_Value, _Found], _Value, tuple[str, ...]]],
+        equal: int | None,
+    ) -> int:
         """Return the number of the group that a result joins or starts, now found under all its keys."""
-        number, candidates = self._choose(keys, [(table[key], names) for table, key, names in seen])
-        if number is None:
+        lookups = [(table[key], names) for table, key, names in seen]
+        number, reason, candidates = self._choose(keys, lookups)
+        if equal is not None and reason is not None:
+            number = equal
+        if number is None or reason is None:
             number = len(self._groups)
             self._groups.append(keys)
         else:
             self._group(number).add(keys)
+            self.reason = reason
+            self.copies[reason] += 1
         for table, key, names in seen:
             if table[key] != number:
                 table[key] = self._extend(table[key], number, names)
@@ -190,17 +251,24 @@ class Deduplicator:
 
     def _choose(
         self, keys: Keys, lookups: list[tuple[_Found, tuple[str, ...]]]
-    ) -> tuple[int | None, list[Candidate]]:
-        """Return the group that a result joins, None if all reject it, and the candidates if they are recorded."""
-        offers = [_offer(groups, keys) for groups, _ in lookups]
-        numbers = offers[0][0] if len(offers) == 1 else merge(*(numbers for numbers, _ in offers))
-        bound = max((bound for _, bound in offers), default=0.0)
+    ) -> tuple[int | None, str | None, list[Candidate]]:
+        """Return the group that a result joins, and the field that decides; then the candidates if they are recorded.
+
+        None and None if all groups reject it.
+        """
+        few = sorted({number for groups, _ in lookups for number in _few(groups)})
+        buckets = [groups.candidates(keys) for groups, _ in lookups if isinstance(groups, Bucket)]
+        bound = max((bound for _, bound in buckets), default=0.0)
         chosen, highest, before = None, 0.0, -1
+        reason: str | None = None
         candidates: list[Candidate] = []
-        for number in numbers:
+        # the few first: a sure one among them spares looking through a bucket
+        for number in chain(few, merge(*(numbers for numbers, _ in buckets))):
             if number == before:  # merged in order, so a group found by several keys comes twice in a row
                 continue
             before = number
+            if highest >= bound and chosen is not None and chosen < number and number not in few:
+                break
             self.verified += 1
             candidate = self._compare(keys, number)
             if candidate is None:
@@ -212,11 +280,9 @@ class Deduplicator:
                     _lookup_name(keys, name) for groups, (name,) in lookups if _includes(groups, number)
                 )
                 candidates.append(Candidate(number, names, fields, tuple(against.items()), sure, accepted))
-            if accepted and sure > highest:
-                chosen, highest = number, sure
-                if highest >= bound:
-                    break
-        return chosen, candidates
+            if accepted and (sure > highest or (sure == highest and chosen is not None and number < chosen)):
+                chosen, highest, reason = number, sure, _find_reason(fields)
+        return chosen, reason, candidates
 
     def _compare(self, keys: Keys, number: int) -> tuple[Fields, dict[str, int], float] | None:
         """Compare a result with a group: its most similar member, the vetoes, and the confidence.
@@ -261,17 +327,23 @@ class Deduplicator:
         return bucket
 
     def _explain(self, keys: Keys, group: int, candidates: list[Candidate]) -> None:
-        ranked = sorted(candidates, key=lambda row: (row.group != group, not row.accepted, -row.confidence))
+        ranked = sorted(
+            candidates, key=lambda row: (row.group != group, not row.accepted, -row.confidence, row.group)
+        )
         new = not any(candidate.accepted for candidate in candidates)
         decision = Decision(keys.result, group, new, keys, tuple(ranked), self.rules.threshold)
         self.decisions.append(decision)
 
 
-def _offer(groups: _Found, keys: Keys) -> tuple[Iterable[int], float]:
-    """Return the groups that may take in a result, oldest first, and the highest confidence they can have."""
+def _find_reason(fields: Fields) -> str | None:
+    return next((name for name in REASONS if getattr(fields, name)), None)
+
+
+def _few(groups: _Found) -> Iterable[int]:
+    """Return the groups under a key that are too few to be indexed."""
     if isinstance(groups, Bucket):
-        return groups.candidates(keys)
-    return ((groups,) if isinstance(groups, int) else groups), 1.0
+        return ()
+    return (groups,) if isinstance(groups, int) else groups
 
 
 def _includes(groups: _Found, number: int) -> bool:
@@ -299,7 +371,7 @@ def _sufficient_fields(rules: Rules) -> list[tuple[str, ...]]:
             {"id": id_weight},
             {"url": weights.url, "loose_url": weights.loose_url},
             {"title": weights.title},
-            {"text": weights.text},
+            {"text": weights.text, "short_text": weights.short_text},
         )
         choices = [[("", 0.0), *((n, w) for n, w in fields.items() if w)] for fields in alternatives]
         enough = [
@@ -315,8 +387,12 @@ def _sufficient_fields(rules: Rules) -> list[tuple[str, ...]]:
 
 
 def _implies(names: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return whether agreement in `names` implies agreement in `other`, which is another set; URLs agree loosely too."""
-    implied = {*names, "loose_url"} if "url" in names else set(names)
+    """Return whether a look-up by `other`, which is another set, finds all that one by `names` finds.
+
+    URLs that agree agree loosely too, and short texts are looked up as all texts are.
+    """
+    also = {"url": "loose_url", "short_text": "text"}
+    implied = {*names, *(also[name] for name in names if name in also)}
     return names != other and implied.issuperset(other)
 
 

@@ -7,18 +7,25 @@ import re
 from msgspec import Struct
 
 from judged.agents.dedup.rules import Rules
-from judged.agents.dedup.url import loosen, strict_key
+from judged.agents.dedup.url import drop_content_parameters, find_arxiv, is_redirect, loosen, strict_key
 from judged.agents.tables import Hit
 from judged.errors import BadInput
 from judged.problem import Problem
 from judged.tables.content import normalise_text
 
+INFORMATIVE_WORDS, INFORMATIVE_LENGTH = 8, 40
+"""Least number of words, or else of characters, of a normalised text whose equality is evidence enough."""
 SHORTEST_PREFIX = 30
-"""Least number of characters, normalised, of the beginning of a text that counts as a prefix."""
+"""Number of characters, normalised, by which texts are found; a shorter text is a prefix of none."""
 _HEAD = 48
 """Length of a long text's beginning that usually suffices for its prefix; some of it is lost to punctuation and blanks."""
+_FORM = re.compile(
+    r"^\s*(?:[\[(](?:PDF|DOC|PPT|XLS|HTML)[\])]|\[\d{4}\.\d{4,5}(?:v\d+)?\])\s*(?=\w)", re.IGNORECASE
+)
+"""What search engines and arXiv put before a title: the form of a page, or the number of a paper."""
 _CLOSING = " \t\n\r\"')]”’»"
 _DOI = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/)?(?:doi:)?", re.IGNORECASE)
+_ARXIV = re.compile(r"^arxiv:\s*|v\d+$", re.IGNORECASE)
 
 
 class Keys(Struct, gc=False):
@@ -31,6 +38,8 @@ class Keys(Struct, gc=False):
     id: str | None = None
     url: str | None = None
     """The strict key of the URL."""
+    page_url: str | None = None
+    """The strict key without parameters that may be content."""
     loose_url: str | None = None
     title: str | None = None
     """Normalised."""
@@ -50,6 +59,11 @@ class Keys(Struct, gc=False):
             self.words = to_comparable(self.snippet)
         return self.words
 
+    @property
+    def title_repeated(self) -> bool:
+        """Whether the text says nothing but the title."""
+        return self.title is not None and (self.text or "").rstrip() == self.title
+
     def fields(self) -> tuple[str | None, ...]:
         """Return all that is compared; results with equal fields are compared alike with everything."""
         return (self.space, self.id, self.url, self.loose_url, self.title, self.snippet)
@@ -59,21 +73,24 @@ class Keys(Struct, gc=False):
         return any((self.id, self.url, self.title, self.prefix))
 
 
-def make_keys(result: Hit, scope: str | None, rules: Rules, *, loose: bool = False) -> Keys:
-    """Return the keys of a result that the tool `scope` gave; with `loose`, the loose URL even if it has no weight."""
-    space = identity = url = loose_url = title = prefix = None
+def make_keys(result: Hit, scope: str | None, rules: Rules) -> Keys:
+    """Return the keys of a result that the tool `scope` gave."""
+    space = identity = url = page_url = loose_url = title = prefix = None
     snippet = result.snippet
     if result.id or result.domain_id:
         space, identity = _identify(result, scope)
-    if result.url:
-        url = strict_key(result.url, rules)
-        if url is not None and (loose or rules.weights.loose_url):
-            loose_url = loosen(url, rules)
     if result.title:
-        title = normalise_text(result.title) or None
+        title = normalise_text(_FORM.sub("", result.title)) or None
     if snippet:
         prefix = cut_prefix(snippet) or None
-    return Keys(space, identity, url, loose_url, title, prefix, snippet)
+    if result.url and not ((title or prefix) and is_redirect(result.url)):
+        url = strict_key(result.url, rules)
+        if url is not None:
+            page_url = drop_content_parameters(url, rules)
+            loose_url = loosen(url, rules)
+        if not result.domain_id and (paper := find_arxiv(result.url)):
+            space, identity = "domain:arxiv", paper
+    return Keys(space, identity, url, page_url, loose_url, title, prefix, snippet)
 
 
 def _identify(result: Hit, scope: str | None) -> tuple[str, str] | tuple[None, None]:
@@ -87,6 +104,8 @@ def _identify(result: Hit, scope: str | None) -> tuple[str, str] | tuple[None, N
         identity = result.domain_id.strip()
         if domain == "doi":  # the only common one whose case and prefix are meaningless
             identity = _DOI.sub("", identity).lower()
+        elif domain == "arxiv":
+            identity = _ARXIV.sub("", identity).lower()
         return (f"domain:{domain}", identity) if identity else (None, None)
     identity = (result.id or "").strip()
     return (f"tool:{scope or ''}", identity) if identity else (None, None)
@@ -98,7 +117,7 @@ def cut_prefix(text: str) -> str:
         # A blank separates what follows from what comes before; in ASCII, every character does.
         cut = _HEAD if text.isascii() else text.rfind(" ", 0, 3 * _HEAD)
         head = normalise_text(text[: max(cut, 0)])
-        if len(head) >= SHORTEST_PREFIX:
+        if len(head) >= SHORTEST_PREFIX + 2:  # a sign that belongs to the last word may have been cut off
             return head[:SHORTEST_PREFIX]
     return normalise_text(text)[:SHORTEST_PREFIX]
 
@@ -115,6 +134,12 @@ def to_comparable(text: str) -> str | None:
         return words + "\n" if words else None
     truncated = text.rstrip(_CLOSING).endswith(("…", "..."))
     return words if truncated else words + " "
+
+
+def is_informative(words: str) -> bool:
+    """Return whether a comparable text is long enough for its equality to be evidence that two results are the same."""
+    words = words.rstrip()
+    return len(words) >= INFORMATIVE_LENGTH or words.count(" ") >= INFORMATIVE_WORDS - 1
 
 
 def related(one: str, other: str) -> bool:

@@ -8,7 +8,7 @@ from heapq import merge
 from itertools import islice
 from typing import NamedTuple
 
-from judged.agents.dedup.keys import Keys, related
+from judged.agents.dedup.keys import Keys, is_informative, related
 from judged.agents.dedup.rules import Rules, Unit, Weights
 
 FEW = 8
@@ -29,11 +29,13 @@ class Fields(NamedTuple):
     loose_url: bool | None = None
     title: bool | None = None
     text: bool | None = None
+    short_text: bool | None = None
+    """True if the texts are equal, say more than the title, and are too short to be informative."""
 
 
 def compare(one: Keys, other: Keys) -> Fields:
     """Compare two results field by field; ids are comparable within one domain, or one tool."""
-    domain = generic = text = None
+    domain = generic = text = short_text = None
     if one.space is not None and one.space == other.space:
         if one.space.startswith("domain:"):
             domain = one.id == other.id
@@ -44,14 +46,29 @@ def compare(one: Keys, other: Keys) -> Fields:
         text = one.prefix == other.prefix and (
             one.snippet == other.snippet or related(one.text or "", other.text or "")
         )
-    return Fields(
-        domain,
-        generic,
-        None if one.url is None or other.url is None else one.url == other.url,
-        None if one.loose_url is None or other.loose_url is None else one.loose_url == other.loose_url,
-        None if one.title is None or other.title is None else one.title == other.title,
-        text,
+        if text and not is_informative(min(one.text or "", other.text or "", key=len)):
+            text, short_text = None, None if one.title_repeated or other.title_repeated else True
+    title = None if one.title is None or other.title is None else one.title == other.title
+    url = None if one.url is None or other.url is None else one.url == other.url
+    loose_url = url or (
+        None if url is None or one.loose_url != other.loose_url else _confirm(one, other, title, text)
     )
+    return Fields(domain, generic, url, loose_url, title, text, short_text)
+
+
+def _confirm(one: Keys, other: Keys, title: bool | None, text: bool | None) -> bool | None:  # noqa: FBT001
+    """Return whether title and text say that URLs with equal loose keys, but other strict ones, are one page.
+
+    Parameters that may be content need a title or a text that agrees. Forms of a page (mobile, AMP, `www`, index, a
+    trailing slash) need equal titles, or no titles and no texts that differ.
+    """
+    if one.url != one.page_url or other.url != other.page_url:
+        parameters = bool(title or text)
+    else:
+        parameters = True
+    untitled = one.title is None and other.title is None
+    form = one.page_url == other.page_url or title is True or (untitled and text is not False)
+    return True if parameters and form else None
 
 
 def find_vetoes(fields: Fields, unit: Unit) -> tuple[str, ...]:
@@ -60,11 +77,11 @@ def find_vetoes(fields: Fields, unit: Unit) -> tuple[str, ...]:
     names = []
     if fields.domain is False:
         names.append("domain")
-    if fields.generic is False and (strict or not (fields.title and fields.text)):
+    if fields.generic is False and (strict or not fields.text or fields.title is False):
         names.append("generic")
     if fields.url is False and strict:
         names.append("url")
-    if fields.title is False and (strict or not fields.url):
+    if fields.title is False and (strict or fields.text is False or not fields.loose_url):
         names.append("title")
     if fields.text is False and unit != "document":
         names.append("text")
@@ -79,6 +96,8 @@ def sum_weights(fields: Fields, weights: Weights) -> float:
         total += weights.title
     if fields.text:
         total += weights.text
+    elif fields.short_text:
+        total += weights.short_text
     return min(1.0, round(total, 9))  # rounded, so that .1 + .5 reaches .6
 
 
@@ -97,6 +116,10 @@ class Verdicts(dict[Fields, tuple[tuple[str, ...], float]]):
     def bound(self, names: Iterable[str]) -> float:
         """Return the confidence of a pair that agrees in all the named fields."""
         return self[Fields(**dict.fromkeys(names, True))][1]
+
+
+_Place = tuple[str | None, str | None]
+"""A URL with a text; members at one place that have other titles are compared alike with another title."""
 
 
 def _id_field(space: str) -> str:
@@ -142,18 +165,35 @@ class _MemberIndex:
     """The members of a large group by the values of their fields.
 
     Members of a group do not veto each other, which limits how they can differ, so that a few of them decide:
-    members of several titles all have one URL, members of several ids in one space agree in title and text, and
-    where texts veto, all are prefixes of the longest.
+    members of several titles share a URL and have no texts that differ, members of several ids in one space agree
+    in their texts, and where texts veto, all are prefixes of the longest.
     """
 
-    __slots__ = ("_longest", "_members", "_texts", "_titled_ids", "_values")
+    __slots__ = (
+        "_classes",
+        "_longest",
+        "_members",
+        "_places",
+        "_several",
+        "_single",
+        "_texts",
+        "_titled_ids",
+        "_values",
+    )
 
     def __init__(self, members: Iterable[Keys]) -> None:
         self._members: list[Keys] = []
         self._values: dict[str, dict[str | None, list[Keys]]] = {}
-        """For each field or id space, the members with each value, values and members in order of arrival."""
+        """For each field or id space, the members with each value: of those that differ in text alone, the first."""
+        self._classes: set[tuple[object, ...]] = set()
         self._titled_ids: dict[str, dict[tuple[str | None, str | None], dict[str | None, Keys]]] = {}
         """For each id space and each title with a text, the first member with each id."""
+        self._places: dict[_Place, Keys] = {}
+        """The first member with a title at each place."""
+        self._single: dict[str, dict[_Place, Keys]] = {}
+        """For each title, a member at each place that has this title only."""
+        self._several: dict[_Place, tuple[Keys, Keys]] = {}
+        """Two members of different titles at each place that has several."""
         self._texts = PrefixIndex()
         self._longest: Keys | None = None
         for member in members:
@@ -161,27 +201,43 @@ class _MemberIndex:
 
     def add(self, keys: Keys) -> None:
         """Add a member."""
-        values = [("url", keys.url), ("loose_url", keys.loose_url), ("title", keys.title)]
+        described = (keys.space, keys.id, keys.url, keys.title, keys.text is None)
+        if described not in self._classes:
+            self._classes.add(described)
+            self._add_values(keys)
         if keys.space is not None:
-            values.append((keys.space, keys.id))
             shown = self._titled_ids.setdefault(keys.space, {})
             shown.setdefault((keys.title, keys.text), {}).setdefault(keys.id, keys)
-        for field, value in values:
-            if value is not None:
-                self._values.setdefault(field, {}).setdefault(value, []).append(keys)
         if keys.title is not None:
-            self._values.setdefault("titled_url", {}).setdefault(keys.url, []).append(keys)
+            self._add_titled(keys, keys.title)
         if keys.text is not None:
             self._texts.add(keys.text, len(self._members))
             if self._longest is None or len(keys.text) > len(self._longest.text or ""):
                 self._longest = keys
         self._members.append(keys)
 
+    def _add_values(self, keys: Keys) -> None:
+        values = [("url", keys.url), ("loose_url", keys.loose_url), ("title", keys.title)]
+        if keys.space is not None:
+            values.append((keys.space, keys.id))
+        for field, value in values:
+            if value is not None:
+                self._values.setdefault(field, {}).setdefault(value, []).append(keys)
+
+    def _add_titled(self, keys: Keys, title: str) -> None:
+        place = keys.url, keys.text
+        if place in self._several:
+            return
+        first = self._places.setdefault(place, keys)
+        if first.title == title:
+            self._single.setdefault(title, {}).setdefault(place, first)
+        else:
+            self._several[place] = first, keys
+            del self._single[first.title or ""][place]
+
     def deciding(self, keys: Keys, verdicts: Verdicts) -> Iterator[Keys]:
         """Yield members that may veto, then the most similar one."""
-        if self._others("title", keys.title):
-            yield from self._two("title")
-            yield from self._two("titled_url")
+        yield from self._otherwise_titled(keys.title)
         if self._others("url", keys.url):
             yield from self._two("url")
         if keys.space is not None and self._others(keys.space, keys.id):
@@ -191,6 +247,16 @@ class _MemberIndex:
             yield self._longest
         if (closest := self._closest(keys, verdicts)) is not None:
             yield closest
+
+    def _otherwise_titled(self, title: str | None) -> Iterator[Keys]:
+        """Yield a member of another title at each place that has one; the places are few, or one of them vetoes."""
+        if title is None:
+            return
+        for pair in self._several.values():
+            yield pair[pair[0].title == title]
+        for known, by_place in self._single.items():
+            if known != title:
+                yield from by_place.values()
 
     def _others(self, field: str, value: str | None) -> bool:
         """Return whether some member has another value than a result that has one."""
@@ -210,7 +276,7 @@ class _MemberIndex:
             yield from islice((member for identity, member in by_id.items() if identity != keys.id), 1)
 
     def _closest(self, keys: Keys, verdicts: Verdicts) -> Keys | None:
-        """Return the member with the highest confidence: among those that agree in the rarest field first."""
+        """Return the member with the highest confidence: among those of its text, then those of the rarest field first."""
         values = {"url": keys.url, "loose_url": keys.loose_url, "title": keys.title}
         agreeing = {name: self._values.get(name, {}).get(value, []) for name, value in values.items()}
         if keys.space is not None:
@@ -218,10 +284,10 @@ class _MemberIndex:
         found: dict[str, tuple[int, Iterable[Keys]]] = {
             name: (len(members), members) for name, members in agreeing.items() if members
         }
-        if keys.text is not None and (related := list(self._texts.related(keys.text))):
-            # counted, not listed: thousands may share a text, and one of them is enough
-            texts = (self._members[at] for numbers in related for at in numbers)
-            found["text"] = sum(map(len, related)), texts
+        if keys.text is not None:
+            # before the others: of members that differ in text alone, those have only the first
+            texts = (self._members[at] for numbers in self._texts.related(keys.text) for at in numbers)
+            found["text" if is_informative(keys.text) else "short_text"] = 0, texts
         best, highest = None, -1.0
         # a member not seen yet agrees at most in the fields that are left
         while found and highest < (bound := verdicts.bound(found)):
@@ -250,7 +316,7 @@ class Bucket:
         self.groups: Numbers = {}
         self._having: dict[tuple[str, str], Numbers] = {}
         """The groups that have a value in a field or id space."""
-        self._lacking: dict[str, Numbers] = {"title": {}, "url": {}, "text": {}}
+        self._lacking: dict[str, Numbers] = {name: {} for name in ("title", "url", "text", "titled_text")}
         """The groups that have no value in a field or id space."""
         self._texts = PrefixIndex()
 
@@ -274,10 +340,12 @@ class Bucket:
                 _put(self._having.setdefault((field, value), {}), number)
                 self._without(field).pop(number, None)
         if keys.title is not None and keys.url is not None:
-            _put(self._having.setdefault(("titled_url", keys.url), {}), number)
+            _put(self._having.setdefault(("titled_url", keys.loose_url or keys.url), {}), number)
         if keys.text is not None:
             self._texts.add(keys.text, number)
             self._lacking["text"].pop(number, None)
+            if keys.title is not None:
+                self._lacking["titled_text"].pop(number, None)
 
     def candidates(self, keys: Keys) -> tuple[Iterable[int], float]:
         """Return the groups that may take in a result, oldest first, and the highest confidence they can have."""
@@ -290,7 +358,9 @@ class Bucket:
         return merge(*fewest), bound
 
     def _upper_bound(self, keys: Keys, *, by_text: bool) -> float:
-        names = ["text"] * by_text + ["loose_url"] * (keys.loose_url is not None)
+        names = ["text" if is_informative(keys.text or "") else "short_text"] * by_text + ["loose_url"] * (
+            keys.loose_url is not None
+        )
         names += ["url"] * (("url", keys.url) in self._having)
         names += ["title"] * (("title", keys.title) in self._having)
         if keys.space is not None and (keys.space, keys.id) in self._having:
@@ -303,12 +373,14 @@ class Bucket:
         if self._by_text:
             yield near
         if keys.space is not None and keys.id is not None:
-            excused = unit != "strict" and keys.title is not None and _id_field(keys.space) == "generic"
+            excused = unit != "strict" and _id_field(keys.space) == "generic"
             yield [*self._suiting(keys.space, keys.id), *(near if excused else ())]
         if keys.title is not None:
             excused = unit != "strict" and keys.url is not None
-            same_url = self._having.get(("titled_url", keys.url or ""), {})
+            same_url = self._having.get(("titled_url", keys.loose_url or ""), {})
             yield [*self._suiting("title", keys.title), *([same_url] if excused else ())]
+            if excused and keys.text is not None:
+                yield [*self._suiting("title", keys.title), self._lacking["titled_text"], *near]
         if unit != "document" and keys.text is not None:
             yield [self._lacking["text"], *near]
         if unit == "strict" and keys.url is not None:

@@ -26,22 +26,26 @@ STRICT_RULES = {
     "unicode-form": "composed and decomposed letters are the same (NFC)",
     "fragment": "what follows `#` is left out, unless it is a route (`#!…`, `#/…`)",
     "text-fragment": "what follows `:~:` in the fragment is left out",
-    "tracking": "parameters that record where a visitor came from are left out",
+    "tracking": "parameters that record where a visitor came from are left out (`utm_…`, `gclid`, `si` of YouTube)",
     "session-path": "session ids in the path are left out (`;jsessionid=…`, `/(S(…))/`)",
-    "session-query": "session ids in the query are left out",
+    "session-query": "session ids of web servers in the query are left out (`jsessionid=…`, `PHPSESSID=…`)",
+    "plus": "`+` and `%20` in the query are the same",
+    "arxiv": "arXiv's pages of one paper are the same, whatever their form and version",
+    "video": "`youtu.be/ID` and `youtube.com/watch?v=ID`, mobile or not and wherever it starts, are the same",
     "query-order": "parameters are sorted by name; repeated ones keep their order",
     "empty-query": "an empty query, and empty parameters, are left out",
 }
-"""Rules of both keys: differences that never, or hardly ever, make another page."""
+"""Rules of both keys: differences that never make another page."""
 
 LOOSE_RULES = {
     "trailing-slash": "a slash at the end of the path is left out",
     "www": "`www.` before the host is left out",
     "mobile": "`m.` and `mobile.` before the host, and `.m.` within it, are left out",
-    "amp": "`amp.` before the host, `/amp` around the path and the parameter `amp` are left out",
+    "amp": "`amp.` before the host, `/amp` around the path, the parameter `amp` and Google's AMP cache are left out",
     "index": "`index.html` and the like at the end of the path are left out",
+    "content-parameters": "parameters that may be content are left out (`session_id`, `sid`, `cmpid`, `ncid`, `mc_…`)",
 }
-"""Further rules of the loose key: differences that often make no other page, and sometimes do."""
+"""Further rules of the loose key: differences that often make no other page, and sometimes do; see `match.compare`."""
 
 URL_RULES = STRICT_RULES | LOOSE_RULES
 """Every rule for URLs, with what it does."""
@@ -67,17 +71,19 @@ class Weights(BaseProtocol):
     generic: float = _weight("generic", 0.6)
     url: float = _weight("url", 0.6)
     """The strict keys of the URLs are equal."""
-    loose_url: float = _weight("loose_url", 0.0)
-    """Only the loose keys are equal."""
-    text: float = _weight("text", 0.5)
-    """The texts are equal, or one is a prefix of the other."""
+    loose_url: float = _weight("loose_url", 0.6)
+    """Only the loose keys are equal, and title or text confirm it."""
+    text: float = _weight("text", 0.6)
+    """The texts are informative, and equal, or one is a prefix of the other."""
+    short_text: float = _weight("short_text", 0.3)
+    """The texts are equal, too short to be informative, and not those of the title."""
     title: float = _weight("title", 0.3)
 
     def __post_init__(self) -> None:
         BaseProtocol.__post_init__(self)
-        if self.loose_url > self.url:
-            msg = f"the weight of `loose_url` is {self.loose_url}, expected at most that of `url`, {self.url}"
-            raise BadProtocol(msg, hint="URLs with equal strict keys have equal loose keys as well")
+        # weaker evidence never counts for more: whoever lowers one weight need not know of the other
+        object.__setattr__(self, "loose_url", min(self.loose_url, self.url))
+        object.__setattr__(self, "short_text", min(self.short_text, self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,7 @@ class Rules(BaseProtocol):
     """Rules by which two results of a session are the same; printed with every result.
 
     >>> print(Rules())
-    duplicates by document (domain 1, generic 0.6, url 0.6, text 0.5, title 0.3; the same from 0.6) #97130c29f31b
+    duplicates by document (domain 1, generic 0.6, url 0.6, loose_url 0.6, text 0.6, short_text 0.3, title 0.3; the same from 0.6) #5503332e1934
     """
 
     subject: ClassVar[str] = "the rules of deduplication"

@@ -1,4 +1,7 @@
-"""URLs as keys: equal strict keys mean that two URLs are one page, equal loose keys that they may be."""
+"""URLs as keys: equal strict keys mean that two URLs are one page, equal loose keys that they may be.
+
+Whether equal loose keys count is decided by title and text (`match.compare`): no rule for URLs overrules content.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ _SESSION_IN_PATH = re.compile(
 _MOBILE = re.compile(r"^(?:m|mobile)\.|\.m(?=\.)")
 _AMP_QUERY = re.compile(r"(?<=[?&])amp(?:=(?:1|true)?)?(?:&|$)")
 _INDEX = re.compile(r"index\.(?:html?|php|aspx?|jsp|cgi)|default\.(?:html?|aspx?)", re.IGNORECASE)
+_ENDS_AS_INDEX = re.compile(r"/(?:index|default)\.[a-z]+/$", re.IGNORECASE)
 _KEY_PIECES = re.compile(r"(https?://)((?:[^/?#]*@)?)([^/?#]*)([^?#]*)(\?[^#]*)?(.*)", re.DOTALL)
 
 _TRACKING = frozenset(
@@ -68,8 +72,8 @@ _TRACKING = frozenset(
         "_openstat",
         "s_kwcid",
         "ef_id",
-        "ncid",
-        "cmpid",
+        "mc_cid",
+        "mc_eid",
         "sr_share",
         "spm",
         "ref_src",
@@ -83,11 +87,21 @@ _TRACKING = frozenset(
         "pk_cid",
     ]
 )
-_TRACKING_FAMILIES = ("utm_", "mc_", "mtm_", "matomo_", "piwik_", "hsa_", "at_custom")
-_SESSION = frozenset(
-    ["jsessionid", "phpsessid", "sessionid", "session_id", "sessid", "cfid", "cftoken", "zenid", "oscsid"]
+_TRACKING_FAMILIES = ("utm_", "mtm_", "matomo_", "piwik_", "hsa_", "at_custom")
+_SESSION = frozenset(["jsessionid", "phpsessid", "cfid", "cftoken", "zenid", "oscsid"])
+_CONTENT = frozenset(["session_id", "sessionid", "sessid", "sid", "cmpid", "ncid"])
+"""Parameters that hold a session or a campaign on some sites, and say which page it is on others."""
+_SHARING_HOSTS = frozenset(["open.spotify.com", "spotify.link", "podcasters.spotify.com"])
+"""Hosts whose parameter `si` says who shared a link."""
+_VIDEO_HOSTS = frozenset(["youtube.com", "www.youtube.com", "m.youtube.com", "music.youtube.com"])
+_VIDEO = re.compile(r"[\w-]{11}", re.ASCII)
+_AMP_CACHE = re.compile(r"(https?://)(?:www\.)?google\.[a-z.]+/amp/(?:s/)?(?=[^/]+\.)")
+_ARXIV = re.compile(
+    r"https?://(?:www\.|export\.|browse\.)?arxiv\.org/(?:abs|pdf|html|format|src|ps)/"
+    r"((?:[a-z-]+(?:\.[A-Z]{2})?/\d{7})|\d{4}\.\d{4,5})(?:v\d+)?(?:\.pdf)?/?(?:[?#].*)?",
+    re.IGNORECASE,
 )
-_HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
+_REDIRECTS = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/"
 
 
 def strict_key(url: str, rules: Rules) -> str | None:
@@ -101,9 +115,17 @@ def strict_key(url: str, rules: Rules) -> str | None:
     """
     off = rules.url_rules_off
     # Punycode may be malformed, which only the parser can tell
-    if not off and (plain := _PLAIN.fullmatch(url)) and "xn--" not in url:
+    if (
+        not off
+        and (plain := _PLAIN.fullmatch(url))
+        and "xn--" not in url
+        and "youtu" not in url
+        and "arxiv" not in url
+    ):
         return "https" + plain[1]
     text = url.strip()
+    if "arxiv" not in off and (paper := find_arxiv(text)):
+        return f"https://arxiv.org/abs/{paper}"
     if "scheme-less" not in off and text.startswith(("//", "www.")):
         text = "https://" + text.lstrip("/")
     try:
@@ -112,6 +134,8 @@ def strict_key(url: str, rules: Rules) -> str | None:
         return text or None
     if parsed.protocol not in {"http:", "https:"}:
         return parsed.href
+    if "video" not in off and "youtu" in parsed.hostname and (video := _find_video(parsed)):
+        return f"https://www.youtube.com/watch?v={video}"
     return _web_key(parsed, off) + (_mark_spelling(text, parsed, off) if off else "")
 
 
@@ -127,9 +151,83 @@ def loose_key(url: str, rules: Rules) -> str | None:
 
 def loosen(strict: str, rules: Rules) -> str:
     """Return the loose key of a strict one: equal strict keys have equal loose keys."""
+    if not rules.url_rules_off and (simple := _loosen_simple(strict)):
+        return simple
+    bare = drop_content_parameters(strict, rules)
+    return _loosen_form(bare, rules) or bare
+
+
+def _loosen_simple(strict: str) -> str | None:
+    """Return the loose key of a web address without anything but `www.` and slashes to drop, as most are; else None."""
+    if "?" in strict or "#" in strict or "@" in strict or "/amp" in strict or ".m." in strict:
+        return None
+    start = 12 if strict.startswith("https://www.") else 8
+    page = strict.rfind("/") + 1
+    host_end = strict.find("/", start)
+    if (
+        page <= start
+        or not strict.startswith("https://")
+        or strict.startswith(("m.", "mobile.", "amp.", "www."), start)
+        or strict.startswith(("i", "I", "d", "D"), page)
+        or strict.find(".", start, host_end) < 0
+        or strict.endswith("//")
+        or (page == len(strict) and strict[page - 2 : page - 1].isalnum() and _ENDS_AS_INDEX.search(strict))
+    ):
+        return None
+    return "https://" + strict[start:].rstrip("/")
+
+
+def drop_content_parameters(strict: str, rules: Rules) -> str:
+    """Return a strict key without parameters that may be content, and may be a session or a campaign.
+
+    >>> drop_content_parameters("https://example.com/agenda?page=2&session_id=101", Rules())
+    'https://example.com/agenda?page=2'
+    """
+    if "?" not in strict or "content-parameters" in rules.url_rules_off:
+        return strict
+    head, _, query = strict.partition("?")
+    query, hash_mark, fragment = query.partition("#")
+    kept = [text for text in query.split("&") if not _may_be_content(text.partition("=")[0].lower())]
+    return f"{head}{'?' + '&'.join(kept) if kept else ''}{hash_mark}{fragment}"
+
+
+def _may_be_content(name: str) -> bool:
+    return name in _CONTENT or name.startswith("mc_")
+
+
+def is_redirect(url: str) -> bool:
+    """Return whether a URL is one of those that Gemini makes for each answer, which say nothing of the page."""
+    return url.startswith(_REDIRECTS)
+
+
+def find_arxiv(url: str) -> str | None:
+    """Return the id of the arXiv paper that a URL shows, in whatever form and version; None for another page.
+
+    >>> find_arxiv("https://arxiv.org/pdf/1706.03762v7"), find_arxiv("https://arxiv.org/list/cs.IR/new")
+    ('1706.03762', None)
+    """
+    found = _ARXIV.fullmatch(url) if "rxiv" in url or "RXIV" in url else None
+    return found[1].lower() if found else None
+
+
+def host_of(strict: str | None) -> str | None:
+    """Return the host of a strict key, without `www.`; None if it has none.
+
+    >>> host_of("https://www.example.com/a")
+    'example.com'
+    """
+    if strict is None or "://" not in strict:
+        return None
+    return strict.partition("://")[2].partition("/")[0].rpartition("@")[2].removeprefix("www.") or None
+
+
+def _loosen_form(strict: str, rules: Rules) -> str | None:
+    """Return a key without what names a form of a page: `www`, mobile, AMP, index; None if it is no web address."""
+    if "amp" not in rules.url_rules_off and "/amp/" in strict:
+        strict = _AMP_CACHE.sub(r"\1", strict)
     pieces = _KEY_PIECES.fullmatch(strict)
     if pieces is None:
-        return strict
+        return None
     off = rules.url_rules_off
     scheme, user, host, path, query, rest = pieces.groups(default="")
     while (looser := _loosen_host(host, off)) != host:  # what one rule leaves, another may change
@@ -167,33 +265,40 @@ def _normalise_path(path: str, off: frozenset[str]) -> str:
 
 def _normalise_query(url: URL, off: frozenset[str]) -> str:
     search = url.search
+    if "+" in search and "plus" not in off:
+        search = search.replace("+", "%20")
     if not search:
         bare = url.href.partition("#")[0].endswith("?")
         return "?" if bare and "empty-query" in off else ""
     kept = []
+    sharing = url.hostname in _SHARING_HOSTS or "youtu" in url.hostname
     for parameter in _decode(search[1:], off).split("&"):
         name, _, value = parameter.partition("=")
-        if not _is_dropped(name.lower(), value, off):
+        if not _is_dropped(name.lower(), value, off, sharing=sharing):
             kept.append((name, parameter))
     if "query-order" not in off:
         kept.sort(key=itemgetter(0))  # by name alone: the order of repeated parameters may matter
     return "?" + "&".join([parameter for _, parameter in kept]) if kept else ""
 
 
-def _is_dropped(name: str, value: str, off: frozenset[str]) -> bool:
+def _is_dropped(name: str, value: str, off: frozenset[str], *, sharing: bool) -> bool:
     """Return whether a parameter, its name in lower case, says nothing of the page."""
     if not name and not value:
         return "empty-query" not in off
-    if name in _TRACKING or name.startswith(_TRACKING_FAMILIES):
+    if name in _TRACKING or name.startswith(_TRACKING_FAMILIES) or (sharing and name == "si"):
         return "tracking" not in off
-    return _is_session(name, value) and "session-query" not in off
+    return (name in _SESSION or name.startswith("aspsessionid")) and "session-query" not in off
 
 
-def _is_session(name: str, value: str) -> bool:
-    """Return whether a parameter holds a session; `sid` does if it looks like one, for it names stories elsewhere."""
-    if name == "sid":
-        return len(value) == 32 and _HEXADECIMAL.issuperset(value)
-    return name in _SESSION or name.startswith("aspsessionid")
+def _find_video(url: URL) -> str | None:
+    """Return the id of the YouTube video that a URL shows; None for any other page."""
+    if url.hostname in {"youtu.be", "www.youtu.be"}:
+        video = url.pathname.strip("/")
+    elif url.hostname in _VIDEO_HOSTS and url.pathname == "/watch":
+        video = next((text[2:] for text in url.search[1:].split("&") if text.startswith("v=")), "")
+    else:
+        return None
+    return video if _VIDEO.fullmatch(video) else None
 
 
 def _normalise_fragment(fragment: str, off: frozenset[str]) -> str:
