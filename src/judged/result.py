@@ -286,9 +286,12 @@ class Result:
                     return os.path.basename(file.path).partition(".")[0] or file.path  # noqa: PTH119
         return self.kind
 
-    def gate(self, baseline: Result, *, alpha: float) -> Sequence[Result]:
-        """Return the gates of this result against an earlier one of its kind; raise `WrongKind` if there are none."""
-        del baseline, alpha
+    def gate(self, baseline: Result, *, alpha: float, wall: bool = False) -> Sequence[Result]:
+        """Return the gates of this result against an earlier one of its kind; raise `WrongKind` if there are none.
+
+        `wall` lets times decide that were measured apart.
+        """
+        del baseline, alpha, wall
         msg = f"a result of the kind `{self.kind}` cannot be gated by itself"
         hint = "`judged gate QRELS RUN --baseline RUN` gates a run"
         raise WrongKind(msg, hint=hint)

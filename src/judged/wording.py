@@ -63,6 +63,8 @@ def say_when(seconds: float) -> str:
     from datetime import UTC, datetime  # few commands say when
 
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
 @contextmanager
 def worded_for_commands() -> Iterator[None]:
     """Word messages for the command line while this is open; otherwise they are for Python."""

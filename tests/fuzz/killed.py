@@ -26,12 +26,13 @@ from pathlib import Path
 import numpy as np
 from judged.index.data import make_dataset
 from judged.index.measurement import Workload
-from judged.index.sweep import plan_builds, run_sweep
+from judged.index.plan import plan_builds
+from judged.index.sweep import run_sweep
 
 efforts = list(range(10, 10 + int(sys.argv[2])))
 builds = plan_builds([], {"faiss-hnsw": {"build": {"M": [8, 16]}, "query": {"ef": efforts}}})
 vectors = np.random.default_rng(1).normal(size=(500, 8)).astype(np.float32)
-run_sweep(make_dataset(vectors), builds, Workload(repeats=1, warmup=0, clients=(1,), seconds=0.1), Path(sys.argv[1]))
+run_sweep(make_dataset(vectors), builds, Workload(rounds=1, repeats=1, warmup=0, clients=(1,), seconds=0.1), Path(sys.argv[1]))
 """
 STUDY = """
 import sys, time
@@ -97,7 +98,8 @@ def kill_sweep(place: Path, kills: int, *, seed: int = SEED) -> Outcome:
     command = [sys.executable, "-c", SWEEP, str(results), str(efforts)]
     seen = kill_at_random(command, finished, kills, folder=place, seed=seed)
     judge("sweep", seen, 2 * efforts, outcome)
-    keys = Counter(json.loads(line)["key"] for line in seen[-1])
+    points = [json.loads(line) for line in seen[-1]]
+    keys = Counter(f"{point['key']}-{point['round']}" for point in points)
     rows = {path.stem for path in (results / "rows").glob("*.parquet")}
     outcome.expect("sweep without repeats", held=set(keys.values()) == {1}, defect=str(keys.most_common(1)))
     outcome.expect(

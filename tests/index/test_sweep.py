@@ -18,10 +18,12 @@ from judged.errors import BadProtocol, JudgedError, MissingExtra, UnknownName, U
 from judged.index.data import Dataset, make_dataset
 from judged.index.engine import ENGINES, Engine
 from judged.index.measurement import Workload, propose_effort
-from judged.index.sweep import plan_builds, read_points, read_sweep, run_sweep
+from judged.index.plan import plan_builds, read_sweep
+from judged.index.rows import read_points
+from judged.index.sweep import run_sweep
 from judged.store.lock import LOCK, lock_file
 
-QUICK = Workload(repeats=1, warmup=5)
+QUICK = Workload(rounds=1, repeats=1, warmup=5)
 
 
 @pytest.fixture
@@ -89,11 +91,11 @@ def test_missing_files_and_packages_are_refused_with_what_to_do(monkeypatch: pyt
 def test_finished_points_are_not_measured_again(dataset: Dataset, results: Path) -> None:
     """A second run returns the very same measurements; another workload, seed or setting is another point."""
     builds = plan_builds(["exact"], None)
-    first, _ = run_sweep(dataset, builds, QUICK, results)
-    again, _ = run_sweep(dataset, builds, QUICK, results)
-    run_sweep(dataset, builds, Workload(repeats=2, warmup=5), results)
+    first = run_sweep(dataset, builds, QUICK, results)
+    again = run_sweep(dataset, builds, QUICK, results)
+    run_sweep(dataset, builds, Workload(rounds=1, repeats=2, warmup=5), results)
 
-    assert [point.latency for point in first] == [point.latency for point in again]
+    assert first.points == again.points
     assert len((results / "points.jsonl").read_text().splitlines()) == 2
 
 
@@ -108,8 +110,8 @@ def test_a_torn_line_is_passed_over_and_its_point_measured_again(dataset: Datase
     assert len(read_points(results)) == 1
     path.write_text(whole[: len(whole) // 2])
     assert not read_points(results)
-    points, failures = run_sweep(dataset, builds, QUICK, results)
-    assert (len(points), failures) == (1, [])
+    swept = run_sweep(dataset, builds, QUICK, results)
+    assert (len(swept.points), swept.failures) == (1, ())
     assert len(read_points(results)) == 1
 
 
@@ -119,11 +121,12 @@ from pathlib import Path
 import numpy as np
 from judged.index.data import make_dataset
 from judged.index.measurement import Workload
-from judged.index.sweep import plan_builds, run_sweep
+from judged.index.plan import plan_builds
+from judged.index.sweep import run_sweep
 
-builds = plan_builds([], {"faiss-hnsw": {"build": {"M": [8, 16]}, "query": {"ef": [10, 20, 40, 80]}}})
+builds = plan_builds([], {"faiss-hnsw": {"build": {"M": [8, 16]}, "query": {"ef": [10, 80]}}})
 dataset = make_dataset(np.load(sys.argv[1]))
-run_sweep(dataset, builds, Workload(repeats=1, warmup=5, clients=(1,), seconds=0.3), Path(sys.argv[2]))
+run_sweep(dataset, builds, Workload(rounds=2, repeats=1, warmup=5, clients=(1,), seconds=0.3), Path(sys.argv[2]))
 """
 
 
@@ -146,7 +149,7 @@ def test_a_killed_run_resumes_without_repeating_or_losing_a_point(
 
     assert 2 <= len(before.splitlines()) < 8
     assert (results / "points.jsonl").read_text().startswith(before)
-    assert len(lines) == len({line["key"] for line in lines}) == 8
+    assert len(lines) == len({(line["key"], line["round"]) for line in lines}) == 8
 
 
 def test_a_second_sweep_into_a_folder_is_refused_until_the_first_is_killed(
@@ -167,9 +170,9 @@ def test_a_second_sweep_into_a_folder_is_refused_until_the_first_is_killed(
     finally:
         os.killpg(first.pid, signal.SIGKILL)
         first.wait()
-    points, failures = run_sweep(dataset, plan_builds(["exact"], None), QUICK, results)
+    swept = run_sweep(dataset, plan_builds(["exact"], None), QUICK, results)
 
-    assert ([point.engine for point in points], failures) == (["exact"], [])
+    assert ([build.name for build, _ in swept.points], swept.failures) == (["exact"], ())
     assert {path.name for path in results.iterdir()} == {"points.jsonl", "rows"}
 
 
@@ -193,7 +196,8 @@ from pathlib import Path
 import numpy as np
 from judged.index.data import make_dataset
 from judged.index.measurement import Workload
-from judged.index.sweep import plan_builds, run_sweep
+from judged.index.plan import plan_builds
+from judged.index.sweep import run_sweep
 
 run_sweep(make_dataset(np.load(sys.argv[1])), plan_builds(["holding:Holding"], None), Workload(), Path(sys.argv[2]))
 """
@@ -255,18 +259,17 @@ def _importable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_importable")
 def test_an_engine_that_dies_does_not_stop_the_others(dataset: Dataset, results: Path) -> None:
     """The failure is reported with the signal that ended its process, and the other engine is measured."""
-    points, failures = run_sweep(
-        dataset, plan_builds(["broken_engines:Crashing", "exact"], None), QUICK, results
-    )
+    swept = run_sweep(dataset, plan_builds(["broken_engines:Crashing", "exact"], None), QUICK, results)
 
-    assert [point.engine for point in points] == ["exact"]
-    assert "ended with code -9" in failures[0].message
+    assert [build.name for build, _ in swept.points] == ["exact"]
+    assert "ended with code -9" in swept.failures[0].message
 
 
 @pytest.mark.usefixtures("_importable")
 def test_an_engine_that_hangs_is_given_up(dataset: Dataset, results: Path) -> None:
     """After the time that was set its process is killed, and the failure says so."""
-    _, failures = run_sweep(dataset, plan_builds(["broken_engines:Slow"], None), QUICK, results, timeout=2)
+    plan = plan_builds(["broken_engines:Slow"], None)
+    failures = run_sweep(dataset, plan, QUICK, results, timeout=2).failures
 
     assert failures[0].message == "it did not finish within 2 seconds"
 

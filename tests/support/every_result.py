@@ -39,7 +39,7 @@ def label() -> Labelling:
 def benchmark() -> IndexBenchmark:
     """Exact search over a few vectors."""
     vectors = np.random.default_rng(0).random((40, 4), dtype=np.float32)
-    return benchmark_index(vectors[:30], vectors[30:], engines=["exact"], k=3, repeats=1)
+    return benchmark_index(vectors[:30], vectors[30:], engines=["exact"], k=3, rounds=2, repeats=1)
 
 
 def study() -> Study:

@@ -194,7 +194,7 @@ def make_index(names: tuple[str, ...] = PLAIN) -> judged.IndexBenchmark:
     """Return a benchmark of two engines, measured once and renamed, with an engine that failed."""
     vectors = np.random.default_rng(2).normal(size=(60, 4)).astype(np.float32)
     found = judged.benchmark_index(
-        vectors, engines=["exact"], repeats=1, warmup=0, clients=(1,), seconds=0.05, k=5
+        vectors, engines=["exact"], rounds=1, repeats=1, warmup=0, clients=(1,), seconds=0.05, k=5
     )
     (point,) = found.points
     points = tuple(

@@ -173,6 +173,9 @@ class GateOptions(ScoreFileOptions):
         "--test [t|randomisation]", "Student's paired t-test, or sign-flip randomisation.", default="t"
     )
     seed: int = seed_option(needs="--test randomisation")
+    wall: bool = flag(
+        "--wall", "Let wall times of benchmarks of `judged index` decide, although they were measured apart."
+    )
     cluster: str | None = cluster_option()
     attributes: Path | None = attributes_option(section=INPUTS)
     inconclusive: int | None = inconclusive_option()
@@ -204,7 +207,7 @@ def command(
 
     The verdict is `pass` if the difference is shown to lie above --min-delta, `fail` if it is shown to lie below,
     and otherwise `inconclusive`, each by a one-sided paired test. A benchmark of `judged index` in place of QRELS, with
-    another one as --baseline and no RUN, is gated setting by setting: recall and latency. With --scores, the only file is the
+    another one as --baseline and no RUN, is gated setting by setting: recall, processor time and latency. With --scores, the only file is the
     scores of every query that any tool computed, and so is the baseline. Exit codes: 0 pass, 1 fail, 2 an error,
     3 inconclusive unless --inconclusive says otherwise.
     """
@@ -255,7 +258,10 @@ def _run_file(config: Path, output: OutputOptions) -> tuple[list[Gated], int | N
 def _run_one(qrels: str | None, run: str | None, options: GateOptions, profile: ProfileChoice) -> list[Gated]:
     """Return the outcome of the gate on the command line, or those of a saved result that can be gated by itself."""
     if run is None and qrels is not None and options.baseline is not None and (saved := _find_saved(qrels)):
-        return _gate_saved(saved, options.baseline, options.alpha)
+        return _gate_saved(saved, options.baseline, options.alpha, wall=options.wall)
+    if options.wall:
+        msg = "--wall is of benchmarks of `judged index`, and a run has no times"
+        raise click.UsageError(msg)
     if run is not None and options.predictions is not None:
         msg = "RUN and `--predictions` are both given, expected one of them"
         raise click.UsageError(msg)
@@ -323,7 +329,7 @@ def _find_saved(path: str) -> Path | None:
     return saved[0] if saved else None
 
 
-def _gate_saved(new: Path, baseline: str, alpha: float) -> list[Gated]:
+def _gate_saved(new: Path, baseline: str, alpha: float, *, wall: bool) -> list[Gated]:
     """Return the gates of a saved result that can be gated by itself, such as a benchmark of vector indexes."""
     from judged.errors import Unreadable
     from judged.result import load
@@ -332,7 +338,7 @@ def _gate_saved(new: Path, baseline: str, alpha: float) -> list[Gated]:
     if old is None:
         msg = f"{baseline} is not a saved result, expected one like {new}"
         raise Unreadable(msg)
-    return cast("list[Gated]", list(load(new).gate(load(old), alpha=alpha)))
+    return cast("list[Gated]", list(load(new).gate(load(old), alpha=alpha, wall=wall)))
 
 
 def _check_inputs(qrels: str | None, run: str | None, baseline: str | None) -> tuple[str, str, str]:

@@ -237,8 +237,10 @@ def _choose_names(
         message = f"not compared, because only some systems have them: {name_some(others, NAMED)}"
         return shared, [Note("unshared-measures", "warning", message)] if others else []
     listed_measures = [measures] if isinstance(measures, str | Measure) else list(measures)
-    others = {name: by_query.values() for system in systems for name, by_query in system.attributes.items()}
-    chosen = [part for measure in listed_measures for part in split_names(str(measure), known, others)]
+    attributes = {
+        name: by_query.values() for system in systems for name, by_query in system.attributes.items()
+    }
+    chosen = [part for measure in listed_measures for part in split_names(str(measure), known, attributes)]
     for name in chosen:
         for own, system in zip(names, systems, strict=True):
             cells = {name: by_query.values() for name, by_query in system.attributes.items()}

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from judged.stats.clusters import ONE_CLUSTER
-from judged.stats.margin import POWER, MarginTest
+from judged.stats.margin import NOT_ASKED, POWER, MarginTest
 from judged.stats.outcome import ONE_QUERY
 from judged.wording import counted
 
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 LONGEST = 60
 """Maximum number of characters shown of an id or a name."""
+_TESTS = {
+    "t": "one-sided paired t-test",
+    "welch": "one-sided Welch's t-test",
+    "crossed": "one-sided t-test over queries and rounds",
+}
 _OUTCOMES = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive"}
 
 
@@ -115,8 +120,8 @@ def _name_margin(result: MeasureGate) -> str:
 def describe_test(test: MarginTest) -> str:
     """Return the name of the test, how many sign flips it is based on, and how many clusters."""
     by = f", by {counted(test.clusters, 'cluster')}" if test.clusters else ""
-    if test.test == "t":
-        return f"one-sided paired t-test{by}"
+    if test.test in _TESTS:
+        return f"{_TESTS[test.test]}{by}"
     drawn = "all sign flips" if test.exact else f"{test.resamples:,} random sign flips"
     return f"one-sided randomisation test, {drawn}{by}"
 
@@ -129,6 +134,8 @@ def _count_draws(result: MeasureGate) -> str:
 
 def _undefined(result: MeasureGate) -> str:
     test = result.test
+    if test.undefined == NOT_ASKED:
+        return NOT_ASKED.reason
     if test.undefined in {ONE_QUERY, ONE_CLUSTER}:
         return f"one {'cluster' if test.clusters else result.unit} shows nothing about others"
     same = (

@@ -21,10 +21,10 @@ from judged.index.data import Dataset
 from judged.index.exact import measure_distances
 from judged.index.load import Samples
 from judged.index.measurement import BuildCost, Measurement, Workload, summarise
-from judged.index.points import Point, Scorer, name_measures, read_answers
+from judged.index.points import Point, Scorer, name_measures
 from judged.index.result import IndexBenchmark
+from judged.index.rows import find_rows, read_answers, to_rows
 from judged.index.vector_files import check_hdf5
-from judged.index.worker import to_rows
 from judged.problem import Problem
 from judged.store.hashing import hash_file
 
@@ -39,7 +39,7 @@ def import_results(folder: Path, dataset: Dataset, *, k: int) -> IndexBenchmark:
         msg = f"{folder} holds no .hdf5 files"
         raise Unreadable(msg)
     library = need("h5py", extra="index", needed_by="reading results of ann-benchmarks")
-    workload = Workload(k=k, repeats=1, warmup=0)
+    workload = Workload(k=k, rounds=1, repeats=1, warmup=0)
     scorer = Scorer(dataset, workload, name_measures(k))
     return make_benchmark(dataset, workload, [_read_point(library, path, scorer) for path in paths])
 
@@ -91,7 +91,7 @@ def _read_point(library: ModuleType, path: Path, scorer: Scorer) -> Point:
         0,
         float("nan"),
     )
-    return scorer.score(measured, to_rows("single", samples, k))
+    return scorer.score([(measured, to_rows("single", samples, k))])
 
 
 def export_results(benchmark: IndexBenchmark, dataset: Dataset, results: Path, folder: Path) -> list[Path]:
@@ -99,7 +99,7 @@ def export_results(benchmark: IndexBenchmark, dataset: Dataset, results: Path, f
     library = need("h5py", extra="index", needed_by="writing results of ann-benchmarks")
     k, written = benchmark.workload.k, []
     for point in benchmark.points:
-        rows = pq.read_table(results / "rows" / f"{point.measured.key}.parquet")
+        rows = pq.read_table(find_rows(results, point.measured))
         single = rows.filter(pc.equal(rows["phase"], "single"))
         ids = read_answers(single, k)
         times = single["nanoseconds"].to_numpy().reshape(-1, len(ids)) / 1e9
@@ -112,7 +112,7 @@ def export_results(benchmark: IndexBenchmark, dataset: Dataset, results: Path, f
         path = place / f"{point.measured.key}.hdf5"
         with library.File(path, "w") as file:
             file["neighbors"], file["distances"], file["times"] = ids, distances, best
-            cost = point.measured.cost
+            cost = point.measured.cost  # of the first round, as the times are
             file.attrs.update(
                 {
                     "algo": point.engine,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,17 @@ from numpy.typing import ArrayLike
 from judged.errors import BadProtocol, EngineFailed
 from judged.index.data import Dataset, make_dataset, open_dataset
 from judged.index.family import NeighbourProtocol
-from judged.index.measurement import Workload, draw_ladder, make_filter
-from judged.index.points import Point, name_measures, name_recall, score_points
+from judged.index.measurement import Workload, describe, draw_ladder, make_filter
+from judged.index.plan import Build, plan_builds
+from judged.index.points import Point, name_measures, score_points
 from judged.index.result import TARGET, IndexBenchmark
-from judged.index.sweep import Build, Failure, plan_builds, run_sweep
+from judged.index.sweep import Failure, Swept, run_sweep
+from judged.index.worker import find_effort
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Severity
 from judged.progress import Progress
 from judged.result import ProtocolRecord, Provenance
+from judged.store.files import scratch_folder
 from judged.store.machine import describe_machine
 from judged.wording import counted
 
@@ -38,7 +40,9 @@ def benchmark_index(
     neighbours: object = None,
     attributes: Mapping[str, object] | None = None,
     at_recall: float | None = None,
+    confident: bool = False,
     output: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
     urls: Mapping[str, str] | None = None,
     measures: str | Sequence[str] = (),
     timeout: float | None = None,
@@ -52,13 +56,14 @@ def benchmark_index(
     with `build` and `search`, or "module:Class". `sweep` gives each engine `build` and `query` settings to combine, as a
     dict or a YAML file. `metric` is `l2`, `ip`, `cosine` or `hamming`.
 
-    `at_recall` searches for the least effort that reaches a recall. `output` is a folder: what is finished there is not
-    measured again. Further arguments are those of `judged.index.measurement.Workload`: `k`, `repeats`, `clients`,
-    `loads`, `seconds`, `filters`, `churn`, `threads`, `retries`, `warmup` and `seed`.
+    `at_recall` searches for the least effort that reaches a recall; with `confident`, the lower end of its interval has
+    to. `output` is a folder: what is finished there is not measured again, unless `fresh` says so. Further arguments are
+    those of `judged.index.measurement.Workload`: `k`, `rounds`, `build_budget`, `repeats`, `clients`, `loads`, `seconds`,
+    `filters`, `churn`, `threads`, `retries`, `warmup` and `seed`.
 
     >>> import numpy as np
     >>> points = np.random.default_rng(0).standard_normal((300, 8))
-    >>> benchmark_index(points, engines=["exact"], k=5, repeats=1).points[0].recall
+    >>> benchmark_index(points, engines=["exact"], k=5, rounds=1).points[0].recall
     1.0
     """
     if isinstance(vectors, str | os.PathLike):
@@ -72,10 +77,17 @@ def benchmark_index(
         raise BadProtocol(msg, hint=f"it has {', '.join(Workload.__dataclass_fields__)}") from None
     return benchmark_dataset(
         dataset,
-        plan_builds([engines] if isinstance(engines, str) else list(engines), sweep, urls=urls),
+        plan_builds(
+            [engines] if isinstance(engines, str) else list(engines),
+            sweep,
+            urls=urls,
+            size=len(dataset.vectors),
+        ),
         asked,
         at_recall=at_recall,
+        confident=confident,
         output=output,
+        fresh=fresh,
         measures=[measures] if isinstance(measures, str) else list(measures),
         timeout=timeout,
         progress=progress,
@@ -88,29 +100,51 @@ def benchmark_dataset(
     workload: Workload,
     *,
     at_recall: float | None = None,
+    confident: bool = False,
     output: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
     measures: Sequence[str] = (),
     timeout: float | None = None,
     progress: Progress | None = None,
 ) -> IndexBenchmark:
     """Measure the builds on a data set; everything is checked before anything is built."""
-    if at_recall is not None and not 0 < at_recall <= 1:
-        msg = f"`at_recall` is {at_recall:g}, expected a share above 0 and at most 1"
-        raise BadProtocol(msg)
-    for build in builds:
-        if dataset.metric not in build.engine.capabilities.metrics:
-            known = ", ".join(sorted(build.engine.capabilities.metrics))
-            msg = f"`{build.engine.name}` has no metric {dataset.metric}, only {known}"
-            raise BadProtocol(msg)
-    ladder = draw_ladder(len(dataset.vectors), workload.seed)
-    for text in workload.filters:
-        make_filter(text, dataset.vectors, ladder)
+    (benchmark,) = benchmark_sides(
+        dataset,
+        [builds],
+        workload,
+        at_recall=at_recall,
+        confident=confident,
+        output=output,
+        fresh=fresh,
+        measures=measures,
+        timeout=timeout,
+        progress=progress,
+    )
+    return benchmark
+
+
+def benchmark_sides(
+    dataset: Dataset,
+    sides: Sequence[Sequence[Build]],
+    workload: Workload,
+    *,
+    at_recall: float | None = None,
+    confident: bool = False,
+    output: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+    measures: Sequence[str] = (),
+    timeout: float | None = None,
+    progress: Progress | None = None,
+) -> list[IndexBenchmark]:
+    """Measure the builds of several sides in the same rounds, in random order; return a benchmark for each side."""
+    builds = [build for side in sides for build in side]
+    _check_plan(dataset, builds, workload, at_recall)
     parse_measures(name_measures(workload.k, measures), family="neighbour")
-    _check_k(dataset, workload)
     dataset.neighbours(workload.k)
-    with tempfile.TemporaryDirectory(prefix="judged-results-") as temporary:
+    target = TARGET if at_recall is None else at_recall
+    with scratch_folder("results") as temporary:
         results = Path(output or temporary)
-        measured, failures = run_sweep(
+        swept = run_sweep(
             dataset,
             builds,
             workload,
@@ -118,12 +152,27 @@ def benchmark_dataset(
             progress=progress,
             timeout=timeout,
             at_recall=at_recall,
+            churn_at=target,
+            fresh=fresh,
         )
-        if not measured:
-            msg = "; ".join(f"{failure.name}: {failure.message}" for failure in failures)
+        found = [[rounds for build, rounds in swept.points if build in side] for side in sides]
+        if not all(found):
+            msg = "; ".join(f"{failure.name}: {failure.message}" for failure in swept.failures)
             raise EngineFailed(msg)
-        points = score_points(measured, dataset, workload, results, measures=measures)
-    return make_benchmark(dataset, workload, points, failures, at_recall)
+        scored = [score_points(rounds, dataset, workload, results, measures=measures) for rounds in found]
+    notes = _find_effort_notes(builds) if at_recall is not None else ()
+    return [
+        make_benchmark(
+            dataset,
+            workload,
+            points,
+            swept.failures,
+            target,
+            confident=confident,
+            notes=(*notes, *_find_reused(swept)),
+        )
+        for points in scored
+    ]
 
 
 def make_benchmark(
@@ -131,13 +180,17 @@ def make_benchmark(
     workload: Workload,
     points: Sequence[Point],
     failures: Sequence[Failure] = (),
-    at_recall: float | None = None,
+    at_recall: float = TARGET,
+    *,
+    confident: bool = False,
+    notes: Sequence[Note] = (),
 ) -> IndexBenchmark:
     """Return the result of points, with notes on what a reader should know."""
     protocol = NeighbourProtocol()
     record = ProtocolRecord(
-        f"{name_recall(workload.k)} against exact neighbours; repeated ids count once; one clock, {workload.warmup} "
-        f"queries of warm-up left out, {counted(workload.repeats, 'pass')} over the queries",
+        f"Recall@{workload.k}: how many of {workload.k} answers are as near as the {workload.k} exact neighbours, ties "
+        f"by distance; repeated ids count once; one clock, {workload.warmup} queries of warm-up left out, "
+        f"{counted(workload.repeats, 'pass')} over the queries in each round",
         protocol.fingerprint,
     )
     settings = {name: getattr(workload, name) for name in Workload.__dataclass_fields__}
@@ -156,11 +209,53 @@ def make_benchmark(
         len(dataset.queries),
         workload,
         tuple(points),
-        TARGET if at_recall is None else at_recall,
+        at_recall,
         tuple(failures),
         provenance,
-        (*dataset.notes, *_find_notes(dataset, workload, points)),
+        (*dataset.notes, *notes, *_find_notes(dataset, workload, points)),
+        confident,
     )
+
+
+def _check_plan(
+    dataset: Dataset, builds: Sequence[Build], workload: Workload, at_recall: float | None
+) -> None:
+    """Raise errors for what cannot be measured."""
+    if at_recall is not None and not 0 < at_recall <= 1:
+        msg = f"`at_recall` is {at_recall:g}, expected a share above 0 and at most 1"
+        raise BadProtocol(msg)
+    for build in builds:
+        if dataset.metric not in build.engine.capabilities.metrics:
+            known = ", ".join(sorted(build.engine.capabilities.metrics))
+            msg = f"`{build.engine.name}` has no metric {dataset.metric}, only {known}"
+            raise BadProtocol(msg)
+    ladder = draw_ladder(len(dataset.vectors), workload.seed)
+    for text in workload.filters:
+        make_filter(text, dataset.vectors, ladder)
+    _check_k(dataset, workload)
+
+
+def _find_effort_notes(builds: Sequence[Build]) -> Iterator[Note]:
+    """Yield the engines of which no setting can be searched for."""
+    for kind in dict.fromkeys(build.engine for build in builds):
+        if find_effort(kind) is None and not kind.capabilities.exact:
+            message = (
+                "no setting is declared as its effort, so that only the settings of the sweep were measured"
+            )
+            yield Note("no-effort", "warning", message, subject=kind.name)
+
+
+def _find_reused(swept: Swept) -> Iterator[Note]:
+    """Yield how many points were measured by an earlier run, and when."""
+    reused = [rounds for _, rounds in swept.points if any(one.at < swept.started for one in rounds)]
+    if reused:
+        days = sorted({one.at[:10] for rounds in reused for one in rounds if one.at < swept.started})
+        when = days[0] if len(days) == 1 else f"from {days[0]} to {days[-1]}"
+        yield Note(
+            "reused",
+            "info",
+            f"{counted(len(reused), 'point')} reused, measured {when}; `--fresh` measures again",
+        )
 
 
 def _check_k(dataset: Dataset, workload: Workload) -> None:
@@ -172,10 +267,18 @@ def _check_k(dataset: Dataset, workload: Workload) -> None:
 def _find_notes(dataset: Dataset, workload: Workload, points: Sequence[Point]) -> Iterator[Note]:
     """Return what puts numbers in doubt, and how they were made."""
     threads = counted(workload.threads, "thread")
-    message = (
-        f"every engine ran in a process of its own; BLAS, OpenMP and the engine were limited to {threads}"
-    )
-    yield Note("threads", "info", message)
+    shared = list(dict.fromkeys(point.engine for point in points if point.measured.shared))
+    if len(shared) < len({point.engine for point in points}):
+        apart = f"every engine but {', '.join(shared)}" if shared else "every engine"
+        message = f"{apart} ran in a process of its own in each round; BLAS, OpenMP and the engine were limited to {threads}"
+        yield Note("threads", "info", message)
+    if shared:
+        message = (
+            "ran in the process of the benchmark, because no other one can import it: its threads were not limited, its "
+            "rounds are not fresh processes, and its memory is not its own; put the class into a module"
+        )
+        yield from (Note("shared-process", "warning", message, subject=name) for name in shared)
+    yield from _find_round_notes(workload, points)
     if dataset.metric == "cosine":
         yield Note(
             "normalised", "info", "vectors and queries were scaled to length 1 before any engine saw them"
@@ -189,11 +292,32 @@ def _find_notes(dataset: Dataset, workload: Workload, points: Sequence[Point]) -
             yield Note("answers", "warning", text, subject=point.name)
 
 
+def _find_round_notes(workload: Workload, points: Sequence[Point]) -> Iterator[Note]:
+    """Yield what the rounds do not cover."""
+    if workload.rounds == 1:
+        message = "one round: how much times vary from process to process is not known, so that none is shown to be less"
+        yield Note("one-round", "warning", message)
+    builds = {point.measured.group: point for point in points if len(point.rounds) < workload.rounds}
+    for point in builds.values():
+        name, cost = describe(point.engine, point.measured.build, {}), point.measured.cost
+        message = (
+            f"{len(point.rounds)} of {workload.rounds} rounds: a build takes {cost.seconds:.3g} s, and "
+            f"`--build-budget` allows {workload.build_budget:g} s for further ones"
+        )
+        yield Note("fewer-rounds", "warning", message, subject=name)
+    for name in dict.fromkeys(point.engine for point in points if point.measured.remote):
+        message = "measured as this server was: its process was the same in every round, with new clients and a new index"
+        yield Note("same-server", "info", message, subject=name)
+
+
 def _say_failed(point: Point) -> str:
-    data = point.measured
-    if not data.failed:
+    if not point.failed:
         return ""
-    return f"{data.failed:,} of {data.queries:,} queries failed and count as recall 0 ({data.error})"
+    asked, error = (
+        sum(one.queries for one in point.rounds),
+        next(one.error for one in point.rounds if one.failed),
+    )
+    return f"{point.failed:,} of {asked:,} queries failed: they count as recall 0 and as the slowest that was answered ({error})"
 
 
 def _say_busy(point: Point) -> str:
@@ -202,7 +326,8 @@ def _say_busy(point: Point) -> str:
 
 
 def _say_late(point: Point) -> str:
-    late = any(loop.lateness > LATE * loop.response.p50 for loop in point.measured.open)
+    loops = (loop for measured in point.rounds for loop in measured.open)
+    late = any(loop.lateness > LATE * loop.response.p50 for loop in loops)
     words = "response times include lateness of the harness itself, because searches are so short"
     return words if late else ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.command import COUNT, Command, option, options
+from judged.cli.command import COUNT, Command, flag, option, options
 from judged.cli.options import (
     COMPARISON,
     INPUT_FILE,
@@ -24,6 +24,7 @@ from judged.cli.output import OutputOptions, emit, split_output
 from judged.cli.progress import Progress
 
 if TYPE_CHECKING:
+    from judged.errors import JudgedError
     from judged.index.data import Dataset
     from judged.index.measurement import Workload
     from judged.index.result import IndexBenchmark
@@ -134,6 +135,15 @@ class IndexOptions:
         "Find the cheapest setting of each engine that reaches this recall.  [default: compare at 0.95]",
         type=click.FloatRange(0, 1, min_open=True),
     )
+    confident: bool = flag(
+        "--confident", "Choose settings of which the lower end of the interval reaches the recall."
+    )
+    against: str | None = option(
+        "--against OLD",
+        "Measure an older version in the same rounds, and decide what changed: a virtual environment, a folder with"
+        " other versions of the modules of `--engine`, or ENGINE=URL of another server.",
+    )
+    fresh: bool = flag("--fresh", "Measure everything again, whatever the folder holds.")
 
     @property
     def addresses(self) -> dict[str, str]:
@@ -190,7 +200,19 @@ class WorkloadOptions:
         type=click.FloatRange(0, min_open=True),
         default=2.0,
     )
-    repeats: int = option("--repeats N", "Passes over all queries.", type=COUNT, default=3)
+    rounds: int = option(
+        "--rounds N",
+        "Fresh processes in which every setting is built and measured, in random order.",
+        type=COUNT,
+        default=5,
+    )
+    build_budget: float = option(
+        "--build-budget SECONDS",
+        "Time for building one setting again: with longer builds there are fewer rounds.",
+        type=click.FloatRange(0),
+        default=600.0,
+    )
+    repeats: int = option("--repeats N", "Passes over all queries in a round.", type=COUNT, default=3)
     warmup: int = option(
         "--warmup N",
         "Queries before each measurement that do not count.",
@@ -231,40 +253,72 @@ def command(
 ) -> None:
     """Benchmark vector indexes on the same vectors and queries.
 
-    Recall is measured against exact neighbours. Every engine is built in a process of its own, once for each build
-    setting. `judged index engines` lists the engines, `judged index diff` compares two benchmarks.
+    Recall is measured against exact neighbours. In each round every engine is built in a process of its own, once for each
+    build setting, and intervals are over rounds. With --against, the exit code is 1 if a setting regressed. `judged index engines` lists the engines, `judged index diff` compares two benchmarks.
     """
     from judged.errors import EngineFailed
-    from judged.index.api import benchmark_dataset
-    from judged.index.sweep import plan_builds
+    from judged.index.api import benchmark_sides
+    from judged.index.diff import diff_benchmarks
+    from judged.index.plan import plan_builds, plan_older
 
     folder, output = split_output(output)
     output.check(pictures=True)
+    if options.fresh and folder is None:
+        msg = "`--fresh` has no effect without `-o FOLDER`: nothing is kept that could be measured again"
+        raise click.UsageError(msg)
     workload, urls = work.to_workload(data.seed), options.addresses
     dataset = data.open()
-    builds = plan_builds(options.engines, options.sweep, urls=urls)
+    builds = plan_builds(options.engines, options.sweep, urls=urls, size=len(dataset.vectors))
+    older = [] if options.against is None else [plan_older(builds, options.against)]
     with Progress("Exact neighbours", enabled=not output.quiet) as truth:
         dataset.neighbours(work.k, progress=truth)
     with Progress("Benchmark", enabled=not output.quiet, lines=True) as progress:
-        benchmark = benchmark_dataset(
+        benchmark, *others = benchmark_sides(
             dataset,
-            builds,
+            [builds, *older],
             workload,
             at_recall=options.at_recall,
+            confident=options.confident,
             output=folder,
+            fresh=options.fresh or bool(older),
             measures=options.measures,
             timeout=options.timeout,
             progress=progress,
         )
-    written = []
-    if folder is not None:
-        benchmark.save(folder / "benchmark.json")
-        written.append(folder / "benchmark.json")
-    emit(benchmark, output, written=written)
+    written, refused = _save_all(
+        folder, dict(zip(("benchmark", "older"), (benchmark, *others), strict=False))
+    )
+    changes = [diff_benchmarks(other, benchmark, paired=True) for other in others]
+    emit(changes[0] if changes else benchmark, output, written=written)
+    if refused is not None:
+        raise refused
+    if changes and changes[0].regressed:
+        raise click.exceptions.Exit(REGRESSION)
     if benchmark.failures:
         names = ", ".join(failure.name for failure in benchmark.failures)
         msg = f"not measured: {names}"
         raise EngineFailed(msg, hint="the reasons are above; the other engines are in the result")
+
+
+def _save_all(
+    folder: Path | None, benchmarks: Mapping[str, IndexBenchmark]
+) -> tuple[list[Path], JudgedError | None]:
+    """Save the benchmarks in the folder, if there is one; return the files, and the error of a disk that is full.
+
+    It is raised after the table is printed, which took long to measure.
+    """
+    from judged.errors import Unreadable
+
+    written: list[Path] = []
+    for name, benchmark in benchmarks.items() if folder is not None else ():
+        path = folder / f"{name}.json"
+        try:
+            benchmark.save(path)
+        except OSError as error:
+            msg = f"{path} cannot be written: {error.strerror or error}"
+            return written, Unreadable(msg, hint="the result is above; its points are in the folder")
+        written.append(path)
+    return written, None
 
 
 @click.command("engines", cls=Command)
@@ -306,7 +360,8 @@ class DiffOptions:
     """Tolerances below which a change does not count."""
 
     recall: str = option("--recall DELTA", "Tolerance for a loss of recall.", default="-0.01")
-    latency: str = option("--latency DELTA", "Tolerance for a growth of latency.", default="-10%")
+    latency: str = option("--latency DELTA", "Tolerance for a growth of times.", default="-10%")
+    wall: bool = flag("--wall", "Let wall times decide, although they were measured apart.")
     alpha: float = alpha_option(type=click.FloatRange(0, 1, min_open=True, max_open=True))
 
 

@@ -25,12 +25,28 @@ class RemoteEngine(Engine):
         """Return the version of the server; of its client, until there is a connection."""
         return cls.server_version or super().version()
 
+    @classmethod
+    def identify(cls, url: str | None) -> str:
+        """Ask the server for its version; raise `EngineFailed` if none answers."""
+        if not cls.capabilities.remote:
+            return cls.version()
+        return cls().ask_version(cls.check_address(url))
+
+    def ask_version(self, url: str) -> str:
+        """Connect to the server and return its version."""
+        raise NotImplementedError
+
+    @classmethod
+    def check_address(cls, url: str | None) -> str:
+        """Return the address; raise `EngineFailed` if none is given."""
+        if not url:
+            msg = f"`{cls.name}` needs the address of a server"
+            raise EngineFailed(msg, hint=f"--url {cls.name}={cls.address_example}")
+        return url
+
     def find_address(self, spec: IndexSpec) -> str:
         """Return the address of the server; raise `EngineFailed` if none is given."""
-        if not spec.url:
-            msg = f"`{self.name}` needs the address of a server"
-            raise EngineFailed(msg, hint=f"--url {self.name}={self.address_example}")
-        return spec.url
+        return self.check_address(spec.url)
 
     @contextmanager
     def asking(self) -> Iterator[None]:
@@ -63,8 +79,18 @@ class CollectionEngine(RemoteEngine):
         self._collection = f"judged_{uuid4().hex[:16]}"
         self._clients: list[Any] = []
 
+    def ask_version(self, url: str) -> str:
+        """Connect to the server and return its version."""
+        self._library, self._address = self.load(self.modules[0]), url
+        with self.asking():
+            self._client = self.connect()
+            version = self.read_version()
+            self._client.close()
+        return version
+
     def open(self, spec: IndexSpec, settings: Settings) -> None:
         """Keep what the collection is made for, and connect."""
+        self._library = self.load(self.modules[0])
         self._spec, self._settings, self._address = spec, settings, self.find_address(spec)
         with self.asking():
             self._client = self.connect()

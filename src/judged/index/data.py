@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from judged._optional import need
 from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable
 from judged.index.engine import METRICS, Metric
-from judged.index.exact import cached_neighbours
-from judged.index.neighbours import Neighbours
-from judged.index.vector_files import read_ids, read_vector_file
+from judged.index.exact import cached_neighbours, find_neighbours, measure_distances
+from judged.index.neighbours import Neighbours, find_repeats
+from judged.index.vector_files import VectorFile, read_ids, read_vector_file
 from judged.index.vectors import Vectors
-from judged.problem import Note, Problem
+from judged.problem import Note, Problem, Problems
 from judged.progress import Progress
 from judged.registry import Registry
 from judged.result import InputFile, observe_files
@@ -32,6 +32,10 @@ HELD_OUT = 0.1
 """The share of vectors that become queries, where none are given; at most a thousand."""
 DEPTH = 100
 """Minimum number of exact neighbours, as in published benchmarks."""
+VERIFIED = 20
+"""Number of queries whose given neighbours are found again."""
+SLACK = 1e-4
+"""Share by which a given neighbour may be farther than the last true one: files were computed in float32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +80,6 @@ def make_dataset(
     *,
     metric: str | None = None,
     neighbours: object = None,
-    distances: NDArray[np.float64] | None = None,
     attributes: Mapping[str, object] | None = None,
     name: str = "vectors",
     seed: int = 0,
@@ -111,7 +114,9 @@ def make_dataset(
     dataset = Dataset(name, base, wanted, chosen, notes=notes)
     if neighbours is None:
         return dataset
-    return replace(dataset, given=_check_given(dataset, np.asarray(neighbours), distances))
+    given = _check_given(dataset, np.asarray(neighbours))
+    message = f"the given neighbours of {min(VERIFIED, len(given))} queries were found again, by distance"
+    return replace(dataset, given=given, notes=(*notes, Note("truth", "info", message)))
 
 
 def open_dataset(
@@ -140,10 +145,11 @@ def open_dataset(
     files = [("vectors", base), ("queries", queries), ("neighbours", neighbours)]
     inputs = observe_files(files)
     file = read_vector_file(base)
-    wanted = file.queries if queries is None else read_vector_file(queries).vectors
-    known, distances = file.neighbours, file.distances
+    asked = None if queries is None else read_vector_file(queries)
+    wanted = file.queries if asked is None else asked.vectors
+    known = file.neighbours
     if neighbours is not None:
-        known, distances = read_ids(neighbours), None
+        known = _to_rows(read_ids(neighbours), file, asked, str(neighbours))
     whole = limit is None or limit >= len(file.vectors)
     rows = slice(None) if whole else slice(limit)
     dataset = make_dataset(
@@ -152,12 +158,37 @@ def open_dataset(
         metric=metric or file.metric,
         # neighbours in a file are those of its own queries, not of vectors that are held out
         neighbours=known if whole and wanted is not None else None,
-        distances=distances if whole else None,
         attributes={name: column[rows] for name, column in (file.attributes or {}).items()},
         name=str(source),
         seed=seed,
     )
     return replace(dataset, inputs=inputs)
+
+
+def _to_rows(
+    truth: VectorFile, vectors: VectorFile, queries: VectorFile | None, name: str
+) -> NDArray[np.int64]:
+    """Return neighbours as row numbers, in the order of the queries, where files name vectors and queries by id."""
+    known = truth.vectors.astype(np.int64)
+    if vectors.ids is not None:
+        order = np.argsort(vectors.ids)
+        at = np.minimum(np.searchsorted(vectors.ids, known, sorter=order), len(order) - 1)
+        strange = (vectors.ids[order[at]] != known) & (known != -1)
+        problems = Problems(name)
+        rows = np.flatnonzero(strange.any(axis=1))
+        problems.add_rows(
+            "bad-truth", rows, lambda row: f"{known[row][strange[row]][0]} is the id of no vector"
+        )
+        problems.raise_if_any(hint="leave the given neighbours out to have them computed")
+        known = np.where(known == -1, -1, order[at])
+    if truth.ids is not None and queries is not None and queries.ids is not None:
+        row_of = {query: row for row, query in enumerate(truth.ids.tolist())}
+        missing = [query for query in queries.ids.tolist() if query not in row_of]
+        if missing:
+            got = f"none of query {missing[0]}"
+            raise BadInput(name, [Problem.error("bad-truth", "neighbours", got)])
+        known = known[[row_of[query] for query in queries.ids.tolist()]]
+    return known
 
 
 def _hold_out(vectors: Vectors, seed: int) -> tuple[Vectors, Vectors]:
@@ -190,9 +221,7 @@ def _choose_metric(metric: str | None, vectors: Vectors) -> Metric:
     return chosen
 
 
-def _check_given(
-    dataset: Dataset, ids: NDArray[np.int64], distances: NDArray[np.float64] | None
-) -> Neighbours:
+def _check_given(dataset: Dataset, ids: NDArray[np.int64]) -> Neighbours:
     """Return given neighbours with exact distances; raise `BadInput` if they cannot belong to these vectors."""
     problem = None
     if len(ids) != len(dataset.queries):
@@ -203,18 +232,43 @@ def _check_given(
         problem = f"ids from {ids.min()} to {ids.max()}, expected row numbers below {len(dataset.vectors):,}"
     if problem is not None:
         raise BadInput(dataset.name, [Problem.error("bad-truth", "neighbours", problem)])
-    from judged.index.exact import measure_distances
-
     unknown = Neighbours(np.full((len(ids), 1), -1), np.full((len(ids), 1), np.inf), len(dataset.vectors))
     exact = measure_distances(dataset.vectors.array, dataset.queries.array, dataset.metric, ids, unknown)
+    _verify_given(dataset, ids, exact)
     order = np.argsort(exact, axis=1, kind="stable")
-    del distances  # recomputed in float64, because files hold them in float32
     return Neighbours(
         np.take_along_axis(ids, order, axis=1),
         np.take_along_axis(exact, order, axis=1),
         len(dataset.vectors),
         "the given neighbours",
     )
+
+
+def _verify_given(dataset: Dataset, ids: NDArray[np.int64], distances: NDArray[np.float64]) -> None:
+    """Raise `BadInput` for given neighbours that repeat one, or, in a sample of the queries, are not the nearest."""
+    repeated = np.flatnonzero(find_repeats(ids).any(axis=1))
+    problems = Problems(dataset.name)
+    problems.add_rows("bad-truth", repeated, lambda row: f"neighbours of query {row:,}: one is listed twice")
+    problems.raise_if_any(hint="leave the given neighbours out to have them computed")
+    chosen = np.unique(np.linspace(0, len(ids) - 1, min(VERIFIED, len(ids))).astype(int))
+    depth = min(ids.shape[1], len(dataset.vectors))
+    true = find_neighbours(
+        dataset.vectors.array, dataset.queries.array[chosen], dataset.metric, depth=depth
+    ).distances
+    for row, nearest in zip(chosen.tolist(), true, strict=True):
+        listed = np.where(ids[row] >= 0, distances[row], -np.inf)
+        last = nearest[min((ids[row] >= 0).sum(), depth) - 1]
+        if listed.max() <= last + SLACK * abs(last):
+            continue
+        got = (
+            f"neighbour {ids[row][listed.argmax()]} of query {row:,} is at distance {listed.max():.6g}, "
+            f"and {(ids[row] >= 0).sum()} vectors are within {last:.6g}"
+        )
+        hint = (
+            "the neighbours may be those of other vectors, of another metric, or ids and not row numbers; "
+            "leave them out to have them computed"
+        )
+        raise BadInput(dataset.name, [Problem.error("bad-truth", "neighbours", got)], hint=hint)
 
 
 def _find_parts(

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import pyarrow as pa
 
 from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, Value
 from judged.errors import BadSample
-from judged.gates.api import gate
-from judged.gates.result import GateReport, MeasureGate
+from judged.gates.result import GateReport, MeasureGate, parse_delta
+from judged.index.changes import Margins, decide_changes, find_changes
+from judged.index.points import LEVEL, Point, estimate_rounds
 from judged.index.result import IndexBenchmark
 from judged.problem import Note
 from judged.result import Provenance, Result, tabulate
+from judged.stats.outcome import Undefined
+from judged.stats.paired import check_values
+from judged.stats.rounds import geometric_interval, welch_ratio
 from judged.wording import counted
 
 RECALL_MARGIN = -0.01
 """Tolerance for a loss of recall."""
 LATENCY_MARGIN = "-10%"
-"""Tolerance for a growth of the mean latency."""
+"""Tolerance for a growth of times."""
 BUSY = "other work kept the machine busy, which may look like a regression of latency"
+DRIFT = "old and new were measured apart: what changed on the machine in between is not in the intervals"
 WORDS = {"pass": "same or better", "fail": "regressed", "inconclusive": "cannot tell"}
 """Meaning of a gate's verdicts here."""
 
@@ -33,34 +38,35 @@ def gate_benchmarks(
     recall: float | str = RECALL_MARGIN,
     latency: float | str = LATENCY_MARGIN,
     alpha: float = 0.05,
+    paired: bool = False,
+    wall: bool = False,
 ) -> list[GateReport]:
-    """Return a gate for each setting that both benchmarks have: recall and latency of the same queries, paired.
+    """Return a gate for each setting that both benchmarks have: recall, processor time and latency.
 
-    `recall` and `latency` are the least differences that count, as `judged.gate` takes them. Latency is that of the
-    fastest pass of each query; a note says where other work kept a machine busy.
+    `recall` and `latency` are the least differences that count, as `judged.gate` takes them. Some change fails in error
+    with a probability of at most `alpha`, over all measures and settings. `paired` benchmarks were measured in the same
+    rounds; of others, wall times decide only if `wall` says so.
     """
     _check_alike(new, old)
-    names = {point.name for point in old.points}
-    reports = []
-    for point in new.points:
-        if point.name not in names:
-            continue
-        before = old[point.name]
-        ours = point.evaluate(fastest=True)
-        theirs = before.evaluate(f"{point.name} (baseline)", fastest=True)
-        measures = [str(measure) for measure in ours.measures]
-        gates = [
-            gate(ours, measures=[measure], baseline=theirs, min_delta=margin, alpha=alpha, name=point.name)
-            for measure, margin in zip(measures, (recall, latency), strict=True)
-        ]
-        results = [result for report in gates for result in report.results]
-        notes = (
-            (Note("busy-machine", "warning", f"{point.name}: {BUSY}"),) if point.busy or before.busy else ()
-        )
-        reports.append(replace(gates[0], results=tuple(results), notes=(*gates[0].notes, *notes)))
-    if not reports:
-        msg = f"the benchmarks have no setting in common: {new.points[0].name} is not among {', '.join(sorted(names)[:3])}"
+    margins = Margins(parse_delta(recall), parse_delta(latency), alpha, paired=paired, wall=wall)
+    before = {point.name: point for point in old.points}
+    name = (new.recall, new.recall_measure)
+    changes = {
+        point.name: find_changes(before[point.name], point, margins, recall=name)
+        for point in new.points
+        if point.name in before
+    }
+    if not changes:
+        msg = f"the benchmarks have no setting in common: {new.points[0].name} is not among {', '.join(sorted(before)[:3])}"
         raise BadSample(msg, hint="measure both with the same sweep")
+    tests = sum(change.decides for found in changes.values() for change in found)
+    apart = () if paired else (Note("drift", "warning", DRIFT),)
+    reports = []
+    for label, found in changes.items():
+        busy = new[label].busy or before[label].busy
+        notes = (Note("busy-machine", "warning", f"{label}: {BUSY}"),) if busy else ()
+        results = tuple(decide_changes(found, margins, tests=tests))
+        reports.append(GateReport(label, "new", "old", results, new.provenance, (*apart, *notes)))
     return reports
 
 
@@ -71,38 +77,76 @@ def diff_benchmarks(
     recall: float | str = RECALL_MARGIN,
     latency: float | str = LATENCY_MARGIN,
     alpha: float = 0.05,
+    paired: bool = False,
+    wall: bool = False,
 ) -> IndexDiff:
-    """Return what changed from one benchmark to another, setting by setting, with intervals."""
-    reports = gate_benchmarks(new, old, recall=recall, latency=latency, alpha=alpha)
+    """Return what changed from one benchmark to another, setting by setting, by the verdicts of `gate_benchmarks`."""
+    reports = gate_benchmarks(new, old, recall=recall, latency=latency, alpha=alpha, paired=paired, wall=wall)
     shared = {report.name for report in reports}
-    notes = [
+    notes = [] if paired else [Note("drift", "warning", DRIFT)]
+    notes += [
         Note("only-one", "info", f"only in the {which} benchmark", subject=point.name)
         for which, benchmark in (("old", old), ("new", new))
         for point in benchmark.points
         if point.name not in shared
     ]
     busy = [report.name for report in reports if new[report.name].busy or old[report.name].busy]
-    message = "other work kept the machine busy, so that a slower setting and a disturbed one look alike"
+    message = "other work kept the machine busy, so that times vary more from round to round"
     notes += [Note("busy-machine", "warning", message, subject=name) for name in busy]
     if old.provenance.machine != new.provenance.machine:
         message = f"measured on different machines: {old.provenance.machine}; {new.provenance.machine}"
         notes.append(Note("other-machine", "warning", message))
     costs = tuple(
-        CostChange(report.name, *_costs(old, report.name), *_costs(new, report.name)) for report in reports
+        _compare_cost(report.name, old[report.name], new[report.name], paired=paired) for report in reports
     )
-    settings = {"recall": str(recall), "latency": str(latency), "alpha": alpha}
+    settings = {
+        "recall": str(recall),
+        "latency": str(latency),
+        "alpha": alpha,
+        "paired": paired,
+        "wall": wall,
+    }
     return IndexDiff(tuple(reports), costs, frozenset(busy), Provenance(settings=settings), tuple(notes))
+
+
+def _compare_cost(name: str, old: Point, new: Point, *, paired: bool) -> CostChange:
+    ratios = {
+        quantity: _find_ratio(old.read_rounds(quantity), new.read_rounds(quantity), paired=paired)
+        for quantity in ("build", "memory")
+    }
+    costs = [(point.measured.cost.seconds, point.measured.cost.memory) for point in (old, new)]
+    return CostChange(name, *costs[0], *costs[1], ratios["build"], ratios["memory"])
+
+
+def _find_ratio(
+    old: list[float | None], new: list[float | None], *, paired: bool
+) -> tuple[float, float, float] | None:
+    """Return new over old with its interval over rounds; None if it has none."""
+    if estimate_rounds(old) is None or estimate_rounds(new) is None or min(len(old), len(new)) < 2:
+        return None
+    before, after = (
+        check_values([value or 0.0 for value in old]),
+        check_values([value or 0.0 for value in new]),
+    )
+    if paired and len(before) == len(after):
+        found = geometric_interval(after / before, level=LEVEL)
+    else:
+        found = welch_ratio(after, before, level=LEVEL)
+    return None if isinstance(found, Undefined) else (found.mean, found.low, found.high)
 
 
 @dataclass(frozen=True)
 class CostChange:
-    """Build time and memory of one setting, before and after; single measurements, so without a test."""
+    """Build time and memory of one setting, before and after, and how many times as much the new one takes."""
 
     name: str
     old_build: float
     old_memory: int | None
     new_build: float
     new_memory: int | None
+    build_ratio: tuple[float, float, float] | None = None
+    """New over old, with its interval over rounds; None with one round."""
+    memory_ratio: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,7 +158,7 @@ class IndexDiff(Result):
     reports: tuple[GateReport, ...]
     costs: tuple[CostChange, ...] = ()
     busy: frozenset[str] = frozenset()
-    """Settings that were measured while other work kept the machine busy: their latency cannot regress."""
+    """Settings that were measured while other work kept the machine busy."""
     provenance: Provenance = field(default_factory=Provenance)
     notes: tuple[Note, ...] = ()
 
@@ -130,8 +174,7 @@ class IndexDiff(Result):
             return next(
                 word for word in (WORDS["fail"], WORDS["inconclusive"], WORDS["pass"]) if word in changes
             )
-        doubtful = result.verdict == "fail" and result.measure == "Latency" and report.name in self.busy
-        return WORDS["inconclusive" if doubtful else result.verdict]
+        return WORDS[result.verdict]
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return a row for each setting and measure, and the costs."""
@@ -141,7 +184,16 @@ class IndexDiff(Result):
             for result in report.results
         ]
         costs: list[dict[str, Value]] = [
-            {name: getattr(cost, name) for name in CostChange.__dataclass_fields__} for cost in self.costs
+            {
+                "name": cost.name,
+                "old_build": cost.old_build,
+                "new_build": cost.new_build,
+                **_name_ends("build_ratio", cost.build_ratio),
+                "old_memory": cost.old_memory,
+                "new_memory": cost.new_memory,
+                **_name_ends("memory_ratio", cost.memory_ratio),
+            }
+            for cost in self.costs
         ]
         return {"changes": tabulate(rows), "costs": tabulate(costs)}
 
@@ -159,18 +211,20 @@ class IndexDiff(Result):
         )
         yield Table(("setting", "measure", "old", "new", "difference", "margin", "change"), rows)
         yield Table(
-            ("setting", "build s, old", "new", "memory MiB, old", "new "),
+            ("setting", "build s, old", "new", "times", "memory MiB, old", "new ", "times "),
             tuple(
                 (
                     cost.name,
                     cost.old_build,
                     cost.new_build,
+                    _to_estimate(cost.build_ratio),
                     _to_mib(cost.old_memory),
                     _to_mib(cost.new_memory),
+                    _to_estimate(cost.memory_ratio),
                 )
                 for cost in self.costs
             ),
-            title="Cost, measured once",
+            title="Cost of the first round, and new over old",
         )
         if display.notes:
             yield Notes(self.notes)
@@ -200,9 +254,13 @@ def _to_row(name: str, result: MeasureGate) -> tuple[Value, ...]:
     )
 
 
-def _costs(benchmark: IndexBenchmark, name: str) -> tuple[float, int | None]:
-    cost = benchmark[name].measured.cost
-    return cost.seconds, cost.memory
+def _name_ends(name: str, ratio: tuple[float, float, float] | None) -> dict[str, Value]:
+    value, low, high = ratio or (None, None, None)
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
+def _to_estimate(ratio: tuple[float, float, float] | None) -> Estimate | None:
+    return None if ratio is None else Estimate(*ratio)
 
 
 def _to_mib(size: int | None) -> float | None:

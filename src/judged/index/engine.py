@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field as dataclass_field
+from dataclasses import dataclass, field as dataclass_field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import ClassVar, Literal, Protocol, TypeAlias
@@ -64,6 +64,12 @@ class Setting:
     """Values that a sweep tries unless it says otherwise; empty: the default alone."""
     effort: bool = False
     """Whether raising it buys recall with time, so that a recall can be reached by a search over it."""
+    scale: Callable[[int], SettingValue] | None = None
+    """The default for that many vectors, where it follows their number."""
+
+    def default_for(self, size: int | None) -> SettingValue:
+        """Return the default, for that number of vectors if it is known."""
+        return self.default if self.scale is None or size is None else self.scale(size)
 
 
 GRAPH_BUILD: Mapping[str, Setting] = {
@@ -158,6 +164,8 @@ class Engine:
     """The extra that installs it; empty if none is needed."""
     packages: ClassVar[tuple[str, ...]] = ()
     """The distributions that must be installed; the version of the first is that of the engine."""
+    modules: ClassVar[tuple[str, ...]] = ()
+    """What `prepare` imports, so that neither the time nor the memory of a build holds an import."""
     capabilities: ClassVar[Capabilities] = Capabilities()
     build_settings: ClassVar[Mapping[str, Setting]] = {}
     query_settings: ClassVar[Mapping[str, Setting]] = {}
@@ -172,8 +180,16 @@ class Engine:
         """Return the version of the library, or of the server once there is a connection."""
         return (find_version(cls.packages[0]) if cls.packages else np.__version__) or "?"
 
+    @classmethod
+    def identify(cls, url: str | None) -> str:
+        """Return the version of what will answer: of the server at the address, or of the library."""
+        del url
+        return cls.version()
+
     def prepare(self) -> None:
-        """Do work that is needed once and is not part of building, such as compiling; it is not measured."""
+        """Do work that is needed once and is not part of building, such as importing; it is not measured."""
+        for module in self.modules:
+            self.load(module)
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Make an empty index; `settings` holds every one of `build_settings`."""
@@ -259,7 +275,8 @@ class OwnEngine(BatchEngine):
     """Any class with `build(vectors)` and `search(query, k)` as an engine.
 
     Arguments of the class are build settings and further arguments of `search` are query settings; each needs a
-    default. `search` returns row numbers. `filter` and `delete` are not supported, and no setting is verified.
+    default. `search` returns row numbers. `filter` and `delete` are not supported, and no setting is verified. An
+    attribute `effort` names the argument of `search` that buys recall with time, for `at_recall`.
 
     >>> class Mine:
     ...     def __init__(self, leaves=10):
@@ -290,6 +307,14 @@ class OwnEngine(BatchEngine):
         arguments = list(inspect.signature(make).parameters.values())
         name = factory.__name__ if isinstance(factory, type) else type(factory).__name__
         build, query = _read_settings(arguments), _read_settings(further)
+        effort = getattr(factory, "effort", None)
+        if isinstance(effort, str):
+            if effort not in query or type(query[effort].default) is not int:
+                msg = (
+                    f"`{name}.effort` is `{effort}`, expected an argument of `search` that is a whole number"
+                )
+                raise BadProtocol(msg)
+            query[effort] = replace(query[effort], effort=True)
         members = {
             "name": name,
             "factory": staticmethod(make),
@@ -371,12 +396,17 @@ def list_engines() -> Iterator[type[Engine]]:
     yield from (ENGINES[name] for name in dict.fromkeys((*ENGINES, *list_announced(ENGINES.group))))
 
 
-def complete_settings(known: Mapping[str, Setting], given: Settings, *, what: str) -> dict[str, SettingValue]:
-    """Return all settings, those that are not given at their defaults; raise `UnknownName` for others."""
+def complete_settings(
+    known: Mapping[str, Setting], given: Settings, *, what: str, size: int | None = None
+) -> dict[str, SettingValue]:
+    """Return all settings, those that are not given at their defaults; raise `UnknownName` for others.
+
+    `size` is the number of vectors, which some defaults follow.
+    """
     for name in given:
         if name not in known:
             raise UnknownName(what, name, list(known), hint=None if known else f"there is no {what}")
-    return {name: given.get(name, setting.default) for name, setting in known.items()}
+    return {name: given.get(name, setting.default_for(size)) for name, setting in known.items()}
 
 
 def check_effective(engine: Engine, asked: Settings) -> dict[str, SettingValue]:

@@ -124,8 +124,8 @@ NEIGHBOUR = Family(
     align=align_neighbours,
     measures=registry_for("neighbour"),
     default_measures=(
+        'R(over="cutoff", tolerance=0)@10',
         'R(over="cutoff")@10',
-        'R(over="cutoff", tolerance=1e-06)@10',
         "R@10",
         "P@10",
         "RR",

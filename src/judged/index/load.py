@@ -39,6 +39,8 @@ class Samples:
     """Places, in the other lists, of queries that failed."""
     lateness: list[int] = field(default_factory=list)
     """By how much an idle client started after the arrival it waited for."""
+    reused: bool = False
+    """Whether one answer was overwritten by the next, so that only the copies that were made are right."""
     cpu: float = 0.0
     """Seconds of processor time that this process spent meanwhile."""
     retried: int = 0
@@ -49,13 +51,24 @@ class Samples:
 
     @property
     def service(self) -> NDArray[np.int64]:
-        """Duration of each search."""
-        return np.array(self.end, dtype=np.int64) - np.array(self.start, dtype=np.int64)
+        """Duration of each search; one that failed counts as the slowest."""
+        return self._durations(self.start)
 
     @property
     def response(self) -> NDArray[np.int64]:
-        """Response time of each query, from its arrival."""
-        return np.array(self.end, dtype=np.int64) - np.array(self.arrival, dtype=np.int64)
+        """Response time of each query, from its arrival; one that failed counts as the slowest."""
+        return self._durations(self.arrival)
+
+    @property
+    def answered(self) -> int:
+        """Number of queries that did not fail."""
+        return len(self) - len(self.failed)
+
+    def _durations(self, since: list[int]) -> NDArray[np.int64]:
+        # an engine that refuses most queries at once would be the fastest of all
+        durations = np.array(self.end, dtype=np.int64) - np.array(since, dtype=np.int64)
+        durations[self.failed] = durations.max(initial=0)
+        return durations
 
     def extend(self, other: Samples) -> None:
         """Append the samples of another client."""
@@ -77,6 +90,7 @@ def run_single(
         answer: Ids | None
         for number in range(repeats):
             kept = answers if keep and number == 0 else []
+            last: object = None
             for query in queries:
                 start = now()
                 try:
@@ -87,9 +101,21 @@ def run_single(
                 # lists grow only after both looks at the clock
                 starts.append(start)
                 ends.append(end)
+                if keep and number == 0:
+                    samples.reused |= _is_same_buffer(answer, last)
+                    last = answer
+                    # a library may fill one buffer with all of its answers
+                    answer = answer.copy() if hasattr(answer, "copy") else answer
                 kept.append(answer)
     samples.query = list(range(len(queries))) * repeats
     return samples
+
+
+def _is_same_buffer(answer: object, last: object) -> bool:
+    """Return whether two answers, both alive, are one list or share the memory of an array."""
+    if isinstance(answer, np.ndarray) and isinstance(last, np.ndarray):
+        return len(answer) > 0 and np.may_share_memory(answer, last)
+    return answer is last and isinstance(answer, list)
 
 
 def run_closed(

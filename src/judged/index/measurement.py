@@ -27,8 +27,12 @@ class Workload:
     """Measurements to be made at every point."""
 
     k: int = 10
+    rounds: int = 5
+    """Number of fresh processes in which every setting is built and measured: what decisions are made from."""
+    build_budget: float = 600.0
+    """Seconds of building that may be spent on further rounds of one build setting."""
     repeats: int = 3
-    """Number of passes over all queries."""
+    """Number of passes over all queries within a round."""
     warmup: int = 100
     """Queries asked before each measurement, and left out of it."""
     retries: int = 0
@@ -48,12 +52,22 @@ class Workload:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in {"k": 1, "repeats": 1, "warmup": 0, "retries": 0, "threads": 1}.items():
+        for name, least in {
+            "k": 1,
+            "rounds": 1,
+            "repeats": 1,
+            "warmup": 0,
+            "retries": 0,
+            "threads": 1,
+        }.items():
             if getattr(self, name) < least:
                 msg = f"`{name}` is {getattr(self, name)}, expected {least} or more"
                 raise BadProtocol(msg)
         if any(not 0 < load <= 2 for load in self.loads) or any(count < 1 for count in self.clients):
             msg = f"clients are {self.clients} and loads {self.loads}, expected whole numbers and shares of capacity"
+            raise BadProtocol(msg)
+        if self.build_budget < 0:
+            msg = f"`build_budget` is {self.build_budget:g}, expected 0 seconds or more"
             raise BadProtocol(msg)
         if not 0 <= self.churn < 0.5 or self.seconds <= 0:
             msg = f"`churn` is {self.churn} and `seconds` {self.seconds}, expected a share below 0.5 and a duration"
@@ -146,9 +160,10 @@ class OpenLoop:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One point of a sweep: an engine, its settings, and everything measured but quality, which rows give."""
+    """One point of a sweep in one round: an engine, its settings, and everything measured but quality, which rows give."""
 
     key: str
+    """The hash of everything that the point depends on, the same in every round."""
     group: str
     """The key of everything but the query settings: points of one group can be compared with each other."""
     engine: str
@@ -168,7 +183,7 @@ class Measurement:
     emulated: str = ""
     exact: bool = False
     recall: float = 0.0
-    """Of the k nearest, by id, for finding the settings that reach a recall."""
+    """Of the k nearest, by distance, for finding the settings that reach a recall."""
     unverified: tuple[str, ...] = ()
     error: str = ""
     """The message of the first query that failed."""
@@ -179,6 +194,61 @@ class Measurement:
     """Measurements that the engine cannot make, with the reason."""
     details: Mapping[str, float] = field(default_factory=dict)
     """Seconds that each step of the churn took."""
+    round: int = 1
+    """The round, from 1."""
+    at: str = ""
+    """When it was measured, in UTC, to the second; empty: not known."""
+    others: float | None = None
+    """Processors that other work kept busy meanwhile; None: not known."""
+    remote: bool = False
+    """Whether a server answered, so that its processor time is seen only where it runs on this machine."""
+    shared: bool = False
+    """Whether it ran in the process of the benchmark, where neither threads nor memory are its own."""
+    doubts: tuple[str, ...] = ()
+    """What was noticed about the answers while they were given."""
+    first: float = nan
+    """Milliseconds that the first query after the build took."""
+
+    @property
+    def name(self) -> str:
+        """The engine with its settings."""
+        return describe(self.engine, self.build, self.query)
+
+    @property
+    def qps(self) -> float:
+        """Queries answered in a second, one at a time."""
+        answered = 1 - self.failed / self.queries if self.queries else 0.0
+        return answered * 1000 / self.latency.mean
+
+    @property
+    def cpu(self) -> float | None:
+        """Milliseconds of processor time for each query, client and server; None if the server's is not seen."""
+        if self.remote and self.server_cpu is None:
+            return None
+        total = self.client_cpu + (self.server_cpu or 0.0)
+        return total if total > 0 else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether other work kept the machine busy while it was measured."""
+        others = self.load_average - 1 if self.others is None else self.others
+        return others > 0.5 * max(1, self.processors - 1)
+
+
+def describe(engine: str, build: Mapping[str, SettingValue], query: Mapping[str, SettingValue]) -> str:
+    """Return the name of a point.
+
+    >>> describe("hnswlib", {"M": 16}, {"ef": 64})
+    'hnswlib(M=16, ef=64)'
+    """
+    settings = {**build, **query}
+    inside = ", ".join(f"{name}={value}" for name, value in settings.items())
+    return f"{engine}({inside})" if inside else engine
+
+
+def name_recall(k: int) -> str:
+    """Return the recall that decides: of the k nearest in the first k answers, with ties by distance."""
+    return f'R(over="cutoff", tolerance=0)@{k}'
 
 
 def draw_ladder(count: int, seed: int) -> NDArray[np.int64]:

@@ -15,6 +15,9 @@ from judged.measures.groups import Alias, Scope
 from judged.measures.measure import Measure
 from judged.measures.parameters import Parameter
 
+RELEVANT = 100
+"""Neighbours that are relevant unless a measure says otherwise, however many more are known, for ties."""
+
 NEIGHBOUR = Scope(
     "neighbour",
     subject="neighbours",
@@ -55,6 +58,11 @@ class NeighbourView:
     def __len__(self) -> int:
         return len(self.place)
 
+    @property
+    def relevant(self) -> Ints:
+        """Number of relevant neighbours of each query: the first 100, or as many as are known."""
+        return np.minimum(RELEVANT, self.depth)
+
     def farthest(self, count: Ints) -> Floats:
         """Return the distance of the last of the first `count` neighbours of each query; −inf for none."""
         at = np.maximum(count - 1, 0)[:, None]
@@ -82,11 +90,11 @@ def recall(
 ) -> Floats:
     r"""Return the share of the exact neighbours that are among the first `cutoff` answers.
 
-    $$\mathrm{R}@k = \frac{|A_k \cap N_m|}{m}, \qquad m = |N| \text{, or } \min(k, |N|) \text{ with over="cutoff"}$$
+    $$\mathrm{R}@k = \frac{|A_k \cap N_m|}{m}, \qquad m = \min(100, |N|) \text{, or } \min(k, |N|) \text{ with over="cutoff"}$$
 
-    where $A_k$ are the first $k$ answers and $N_m$ the $m$ nearest of the exact neighbours $N$. By default all known
-    neighbours count, of which there are often 100, so that R@10 is 0.1 at best; with `over="cutoff"`, the usual
-    "recall" of benchmarks, the $k$ answers are compared with the $k$ nearest.
+    where $A_k$ are the first $k$ answers and $N_m$ the $m$ nearest of the exact neighbours $N$. By default the first 100
+    count, or all where fewer are known, so that R@10 is 0.1 at best; with `over="cutoff"`, the usual "recall" of
+    benchmarks, the $k$ answers are compared with the $k$ nearest.
 
     Neighbours as near as the last one that counts are not all in $N_m$. With `tolerance` or `epsilon`, an answer
     counts if its distance $d \le d_m + \mathrm{tolerance} \cdot |d_m| + \mathrm{epsilon}$, at most $m$ of them, where
@@ -108,7 +116,7 @@ def recall(
         >>> judged.evaluate(truth, answers, ["R@3", 'R(over="cutoff")@2']).mean()
         {'R@3': 0.5, 'R(over="cutoff")@2': 0.5}
     """
-    wanted = view.depth if over == "relevant" else np.minimum(cutoff, view.depth)
+    wanted = view.relevant if over == "relevant" else np.minimum(cutoff, view.depth)
     hits = _find_hits(view, cutoff, wanted, tolerance, epsilon)
     return divide(np.minimum(hits, wanted), wanted)
 
@@ -122,7 +130,9 @@ R = Measure(
     percentile="p",
     compare_by="R",
     extra_parameters={
-        "over": Parameter("what the hits are divided by: all known neighbours, or as many as are looked at"),
+        "over": Parameter(
+            "what the hits are divided by: the first 100 neighbours, or as many as are looked at"
+        ),
         "tolerance": Parameter.number(
             "the share by which a distance may exceed that of the last neighbour", 0, 1
         ),
@@ -139,7 +149,7 @@ def precision(view: NeighbourView, *, cutoff: int) -> Floats:
 
     $$\mathrm{P}@k = \frac{|A_k \cap N|}{k}$$
 
-    where $A_k$ are the first $k$ answers and $N$ all exact neighbours that are known, which may be more than $k$.
+    where $A_k$ are the first $k$ answers and $N$ the first 100 exact neighbours, or all where fewer are known.
 
     Ties: by id.
     Empty: 0 when nothing is returned; places of a short list that stay empty count as wrong.
@@ -152,7 +162,7 @@ def precision(view: NeighbourView, *, cutoff: int) -> Floats:
         >>> judged.evaluate(truth, judged.IndexResults([[5, 7, 9, 1]]), "P@4").mean()
         {'P@4': 0.5}
     """
-    return _find_hits(view, cutoff, view.depth) / cutoff
+    return _find_hits(view, cutoff, view.relevant) / cutoff
 
 
 P = Measure(
@@ -170,7 +180,7 @@ def reciprocal_rank(view: NeighbourView, *, cutoff: int | None = None) -> Floats
 
     $$\mathrm{RR} = \frac{1}{\min \{ i : a_i \in N \}}$$
 
-    where $a_i$ is the answer at rank $i$ and $N$ the exact neighbours that are known.
+    where $a_i$ is the answer at rank $i$ and $N$ the first 100 exact neighbours, or all where fewer are known.
 
     Ties: by id.
     Empty: 0 when no neighbour is returned.
@@ -183,7 +193,8 @@ def reciprocal_rank(view: NeighbourView, *, cutoff: int | None = None) -> Floats
         >>> judged.evaluate(truth, judged.IndexResults([[9, 5]]), "RR").mean()
         {'RR': 0.5}
     """
-    hit = view.place[:, :cutoff] >= 0
+    place = view.place[:, :cutoff]
+    hit = (place >= 0) & (place < RELEVANT)
     first = hit.argmax(axis=1) + 1.0 if hit.shape[1] else np.ones(len(hit))
     return np.where(hit.any(axis=1), 1 / first, 0.0)
 
@@ -241,7 +252,7 @@ DistanceRatio = Measure(
 )
 
 
-def missed(view: NeighbourView, *, cutoff: int) -> Floats:
+def missed(view: NeighbourView, *, cutoff: int, tolerance: float | None = None) -> Floats:
     r"""Return 1 if none of the `cutoff` nearest neighbours is among the first `cutoff` answers, else 0.
 
     $$\mathrm{Missed}@k = [\, A_k \cap N_k = \emptyset \,]$$
@@ -249,7 +260,7 @@ def missed(view: NeighbourView, *, cutoff: int) -> Floats:
     where $A_k$ are the first $k$ answers and $N_k$ the $k$ nearest neighbours. The mean over queries is the share of
     queries with recall 0, which a mean recall hides.
 
-    Ties: by id.
+    Ties: by id, unless `tolerance` is set, as in `R`; 0 means equal distances only.
     Empty: 1 when nothing is returned.
 
     Example:
@@ -259,7 +270,7 @@ def missed(view: NeighbourView, *, cutoff: int) -> Floats:
         >>> judged.evaluate(truth, judged.IndexResults([[9, 8]]), "Missed@2").mean()
         {'Missed@2': 1.0}
     """
-    hits = _find_hits(view, cutoff, np.minimum(cutoff, view.depth))
+    hits = _find_hits(view, cutoff, np.minimum(cutoff, view.depth), tolerance)
     return np.where(hits == 0, 1.0, 0.0)
 
 
@@ -269,6 +280,11 @@ Missed = Measure(
     title="Missed: queries of which no neighbour is found.",
     family="neighbour",
     at_parameter="cutoff",
+    extra_parameters={
+        "tolerance": Parameter.number(
+            "the share by which a distance may exceed that of the last neighbour", 0, 1
+        ),
+    },
     values="binary",
     higher_is_better=False,
     zero_if_missing=False,

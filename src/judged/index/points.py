@@ -1,19 +1,19 @@
-"""Points: a measurement with its quality, scored from the raw rows by the measures of neighbours."""
+"""Points: a setting with its measurements of every round and its quality, scored from the raw rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from judged.arrays import Floats, Ints
-from judged.index.data import Dataset
+from judged.blocks import Estimate
+from judged.index.data import DEPTH, Dataset
 from judged.index.exact import find_neighbours, measure_distances
 from judged.index.family import NEIGHBOUR, NeighbourProtocol
 from judged.index.measurement import (
@@ -22,44 +22,94 @@ from judged.index.measurement import (
     Workload,
     draw_ladder,
     make_filter,
+    name_recall,
     plan_churn,
     summarise,
 )
 from judged.index.neighbours import IndexResults, Neighbours
-from judged.index.sweep import describe
+from judged.index.rows import find_rows, read_answers
 from judged.result import ProtocolRecord, Provenance
 from judged.scoring.evaluate import evaluate_with
 from judged.scoring.evaluation import Evaluation, Part
-from judged.stats.bootstrap import bootstrap_interval
-from judged.stats.intervals import Interval
+from judged.stats.clusters import SampleMean
+from judged.stats.outcome import Undefined
+from judged.stats.rounds import crossed_mean, geometric_interval, percentile_interval
 from judged.tables.columns import to_strings
 from judged.tables.scores import Scores
+from judged.wording import counted
 
-RESAMPLES = 2000
-"""Bootstrap resamples of an interval."""
-TOLERANCE = 1e-6
-"""The relative difference up to which distances are tied, in tie-aware recall."""
+LEVEL = 0.95
+"""Confidence level of intervals."""
+ENOUGH = 1000
+"""Samples from which a 99th percentile is shown with its interval over rounds; with fewer, that of its rank."""
+UNSORTED = 1e-4
+"""Share by which an answer may be nearer than the one before it: engines compute in 32 bits."""
 
-
-def name_recall(k: int) -> str:
-    """Return the recall that benchmarks mean: of the k nearest, in the first k answers."""
-    return f'R(over="cutoff")@{k}'
+QUANTITIES: Mapping[str, Callable[[Measurement], float | None]] = {
+    "qps": lambda measured: measured.qps,
+    "mean": lambda measured: measured.latency.mean,
+    "p50": lambda measured: measured.latency.p50,
+    "p90": lambda measured: measured.latency.p90,
+    "p95": lambda measured: measured.latency.p95,
+    "p99": lambda measured: measured.latency.p99,
+    "cpu": lambda measured: measured.cpu,
+    "build": lambda measured: measured.cost.seconds,
+    "memory": lambda measured: measured.cost.memory,
+    "disk": lambda measured: measured.cost.disk,
+}
+"""What is measured in every round, and has an interval over rounds."""
 
 
 def name_measures(k: int, more: Sequence[str] = ()) -> list[str]:
-    """Return the measures of a point, the recall first."""
+    """Return the measures of a point, the recall that decides first."""
     named = [
         name_recall(k),
-        f'R(over="cutoff", tolerance={TOLERANCE:g})@{k}',
+        name_strict(k),
+        name_percentile(k),
+        name_missed(k),
         f"R@{k}",
         f"P@{k}",
         "RR",
-        f'R(over="cutoff", p=10)@{k}',
-        f"Missed@{k}",
         f"Short@{k}",
         f"DistanceRatio@{k}",
     ]
     return [*named, *more]
+
+
+def name_strict(k: int) -> str:
+    """Return the recall by id, under which ties decide."""
+    return f'R(over="cutoff")@{k}'
+
+
+def name_percentile(k: int) -> str:
+    """Return the recall that 95 % of the queries reach."""
+    return f'R(over="cutoff", tolerance=0, p=5)@{k}'
+
+
+def name_missed(k: int) -> str:
+    """Return the share of queries with recall 0."""
+    return f"Missed(tolerance=0)@{k}"
+
+
+def estimate_rounds(values: Sequence[float | None]) -> Estimate | None:
+    """Return the geometric mean of what every round measured, with its interval; None if one did not measure it."""
+    known = [float(value) for value in values if value is not None and value > 0]
+    if not known or len(known) < len(values):
+        return None
+    interval = geometric_interval(known, level=LEVEL)
+    if isinstance(interval, Undefined):
+        return Estimate(known[0])
+    return Estimate(interval.mean, interval.low, interval.high)
+
+
+def bound_recall(of: SampleMean) -> tuple[float, float] | None:
+    """Return the interval of a mean recall, within 0 and 1; None where nothing varies."""
+    if of.undefined is not None:
+        return None
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(of.freedom, (1 + LEVEL) / 2)) * of.error
+    return max(0.0, of.mean - reach), min(1.0, of.mean + reach)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,18 +132,25 @@ class SubsetPoint:
 class Point:
     """An engine at one setting: what it cost, how fast it is, and how good its answers are."""
 
-    measured: Measurement
+    rounds: tuple[Measurement, ...]
+    """What was measured, a fresh process for each."""
     measures: Mapping[str, float]
-    interval: tuple[float, float] | None
-    """Of the recall, by the bootstrap over queries; None where all queries have the same."""
+    """Means over queries and rounds, the recall that decides first."""
     recalls: Floats
-    """The recall of every query."""
+    """The recall of every query, as the mean over rounds."""
+    round_recalls: Floats
+    """The recall of every round, as the mean over queries."""
     seconds: Floats
-    """The mean time of every query over the passes."""
-    fastest: Floats
-    """The least time of every query over the passes, in seconds, which other work on the machine disturbs least."""
+    """The mean time of every query over passes and rounds."""
+    tail: tuple[float, float] | None = None
+    """The interval of the 99th percentile by ranks, in milliseconds, where it has few samples; an end may be infinite."""
     subsets: tuple[SubsetPoint, ...] = ()
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def measured(self) -> Measurement:
+        """The first round, for what is the same in all."""
+        return self.rounds[0]
 
     @property
     def engine(self) -> str:
@@ -103,7 +160,7 @@ class Point:
     @property
     def name(self) -> str:
         """The engine with its settings."""
-        return describe(self.engine, self.measured.build, self.measured.query)
+        return self.measured.name
 
     @property
     def recall(self) -> float:
@@ -111,24 +168,51 @@ class Point:
         return next(iter(self.measures.values()))
 
     @property
+    def recall_error(self) -> SampleMean:
+        """The mean recall with its error over queries and rounds."""
+        return crossed_mean(self.recalls, self.round_recalls)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the recall; None where all queries have the same."""
+        return bound_recall(self.recall_error)
+
+    @property
     def qps(self) -> float:
-        """Queries in a second on one thread: 1000 / mean latency in milliseconds."""
-        return 1000 / self.measured.latency.mean
+        """Queries answered in a second, one at a time: the geometric mean over rounds."""
+        return float(np.exp(np.log([measured.qps for measured in self.rounds]).mean()))
+
+    @property
+    def failed(self) -> int:
+        """Number of failed queries, over all rounds."""
+        return sum(measured.failed for measured in self.rounds)
 
     @property
     def busy(self) -> bool:
-        """Whether other work kept the machine busy while it was measured."""
-        others = self.measured.load_average - 1
-        return others > 0.5 * max(1, self.measured.processors - 1)
+        """Whether other work kept the machine busy in any round."""
+        return any(measured.busy for measured in self.rounds)
 
-    def evaluate(self, name: str | None = None, *, fastest: bool = False) -> Evaluation:
-        """Return recall and latency of every query as an evaluation, which can be compared and gated.
+    @property
+    def has_cpu(self) -> bool:
+        """Whether the processor time of a query is known in every round."""
+        return all(measured.cpu is not None for measured in self.rounds)
 
-        Latency is the mean over the passes, or of the fastest one.
-        """
+    def read_rounds(self, quantity: str) -> list[float | None]:
+        """Return a quantity of `QUANTITIES` in every round."""
+        return [QUANTITIES[quantity](measured) for measured in self.rounds]
+
+    def estimate(self, quantity: str) -> Estimate | None:
+        """Return a quantity of `QUANTITIES` with its interval over rounds; None if it was not measured."""
+        found = estimate_rounds(self.read_rounds(quantity))
+        if quantity == "p99" and found is not None and self.tail is not None:
+            return Estimate(found.value, *self.tail)
+        return found
+
+    def evaluate(self, name: str | None = None) -> Evaluation:
+        """Return recall and latency of every query as an evaluation, which can be compared."""
         measures = tuple(NEIGHBOUR.parse_measures([next(iter(self.measures)), "Latency"]))
-        protocol, times = NeighbourProtocol(), self.fastest if fastest else self.seconds
-        values = dict(zip(map(str, measures), (self.recalls, times * 1000), strict=True))
+        protocol = NeighbourProtocol()
+        values = dict(zip(map(str, measures), (self.recalls, self.seconds * 1000), strict=True))
         queries = to_strings(str(number) for number in range(len(self.recalls)))
         part = Part(protocol, measures, (), len(self.recalls))
         return Evaluation(
@@ -143,7 +227,7 @@ class Point:
 
 
 def score_points(
-    measured: Sequence[Measurement],
+    measured: Sequence[tuple[Measurement, ...]],
     dataset: Dataset,
     workload: Workload,
     results: Path,
@@ -152,7 +236,9 @@ def score_points(
 ) -> list[Point]:
     """Return the points with their quality, from the rows that the workers wrote."""
     scorer = Scorer(dataset, workload, name_measures(workload.k, measures))
-    return [scorer.score(row, pq.read_table(results / "rows" / f"{row.key}.parquet")) for row in measured]
+    return [
+        scorer.score([(one, pq.read_table(find_rows(results, one))) for one in rounds]) for rounds in measured
+    ]
 
 
 class Scorer:
@@ -162,40 +248,79 @@ class Scorer:
         self.dataset, self.workload, self.measures = dataset, workload, measures
         self.truths: dict[str, Neighbours] = {"single": dataset.neighbours(workload.k)}
 
-    def score(self, measured: Measurement, rows: pa.Table) -> Point:
-        """Return one point."""
-        phases = rows["phase"].unique().to_pylist()
-        parts = {phase: rows.filter(pc.equal(rows["phase"], phase)) for phase in phases}
-        single = parts["single"]
-        evaluation = self._evaluate("single", single)
-        recalls = evaluation.scores[self.measures[0]]
-        times = single["nanoseconds"].to_numpy().reshape(-1, len(recalls)) / 1e9
+    def score(self, rounds: Sequence[tuple[Measurement, pa.Table]]) -> Point:
+        """Return one point from its rounds, each with its rows."""
+        phases = list(
+            dict.fromkeys(phase for _, rows in rounds for phase in rows["phase"].unique().to_pylist())
+        )
+        parts = {
+            phase: [part for _, rows in rounds if len(part := rows.filter(pc.equal(rows["phase"], phase)))]
+            for phase in phases
+        }
+        scored = [self._evaluate("single", rows) for rows in parts["single"]]
+        recalls = np.stack([evaluation.scores[self.measures[0]] for evaluation in scored])
+        samples = np.stack([rows["nanoseconds"].to_numpy() for rows in parts["single"]]) / 1e9
+        seconds = samples.reshape(-1, recalls.shape[1]).mean(axis=0)
+        tail = percentile_interval(samples.ravel() * 1000, 0.99) if samples.size < ENOUGH else None
+        notes = (
+            *dict.fromkeys(str(note) for evaluation in scored for note in evaluation.notes),
+            *dict.fromkeys(doubt for measured, _ in rounds for doubt in measured.doubts),
+            *self._check(parts["single"][0]),
+        )
         return Point(
-            measured,
-            evaluation.mean(),
-            _find_interval(recalls),
-            recalls,
-            times.mean(axis=0),
-            times.min(axis=0),
-            tuple(self._score_subsets(parts)),
-            tuple(str(note) for note in evaluation.notes),
+            tuple(measured for measured, _ in rounds),
+            _mean_measures(scored),
+            recalls.mean(axis=0),
+            recalls.mean(axis=1),
+            seconds,
+            None if tail is None else (max(tail.low, 0.0), tail.high),
+            tuple(
+                self._score_subset(phase, parts[phase])
+                for phase in phases
+                if phase.startswith(("filter:", "churn:"))
+            ),
+            notes,
         )
 
-    def _score_subsets(self, parts: Mapping[str, pa.Table]) -> Iterator[SubsetPoint]:
-        for phase, rows in parts.items():
-            if not phase.startswith(("filter:", "churn:")):
-                continue
-            evaluation = self._evaluate(phase, rows)
-            times, failed = rows["nanoseconds"].to_numpy(), rows["failed"].to_numpy(zero_copy_only=False)
-            yield SubsetPoint(
-                phase,
-                self.truths[phase].population / len(self.dataset.vectors),
-                evaluation.mean(),
-                _find_interval(evaluation.scores[self.measures[0]]),
-                summarise(times),
-                int(failed.sum()),
-                int((read_answers(rows, self.workload.k) >= 0).sum(axis=1).min()),
+    def _check(self, rows: pa.Table) -> Iterator[str]:
+        """Yield what is wrong with answers that recall alone does not show."""
+        ids = read_answers(rows, self.workload.k)[: len(self.dataset.queries)]
+        given = ids >= 0
+        few = given.sum(axis=1) < min(self.workload.k, len(self.dataset.vectors))
+        short = few & given.any(axis=1)
+        if short.any():
+            share = (
+                "every answer has"
+                if short.all()
+                else f"{counted(int(short.sum()), 'answer')} of {len(ids):,} have"
             )
+            yield f"{share} fewer than {self.workload.k} ids"
+        data = self.dataset
+        distances = measure_distances(
+            data.vectors.array, data.queries.array, data.metric, ids, self.truths["single"]
+        )
+        ahead, behind = distances[:, :-1], distances[:, 1:]
+        with np.errstate(invalid="ignore"):
+            nearer = (ahead - behind > UNSORTED * np.abs(ahead)) & np.isfinite(ahead) & np.isfinite(behind)
+        unsorted = int(nearer.any(axis=1).sum())
+        if unsorted:
+            yield (
+                f"{counted(unsorted, 'answer')} of {len(ids):,} not sorted by distance: an engine that ranks by "
+                "compressed vectors does that; reciprocal ranks are those of the order returned"
+            )
+
+    def _score_subset(self, phase: str, rounds: Sequence[pa.Table]) -> SubsetPoint:
+        scored = [self._evaluate(phase, rows) for rows in rounds]
+        recalls = np.stack([evaluation.scores[self.measures[0]] for evaluation in scored])
+        return SubsetPoint(
+            phase,
+            self.truths[phase].population / len(self.dataset.vectors),
+            _mean_measures(scored),
+            bound_recall(crossed_mean(recalls.mean(axis=0), recalls.mean(axis=1))),
+            mean_latencies([summarise(rows["nanoseconds"].to_numpy()) for rows in rounds]),
+            sum(int(pc.sum(rows["failed"]).as_py() or 0) for rows in rounds),
+            min(int((read_answers(rows, self.workload.k) >= 0).sum(axis=1).min()) for rows in rounds),
+        )
 
     def _evaluate(self, phase: str, rows: pa.Table) -> Evaluation:
         if phase not in self.truths:
@@ -218,18 +343,17 @@ class Scorer:
                 return self.truths["single"]
             gone = plan_churn(len(data.vectors), workload)[int(number) - 1]
             ids = np.setdiff1d(np.arange(len(data.vectors)), gone)
-        return find_neighbours(
-            data.vectors.array, data.queries.array, data.metric, depth=2 * workload.k, ids=ids
-        )
+        depth = max(DEPTH, 2 * workload.k)
+        return find_neighbours(data.vectors.array, data.queries.array, data.metric, depth=depth, ids=ids)
 
 
-def read_answers(rows: pa.Table, k: int) -> NDArray[np.int64]:
-    """Return the answers that were kept, as a matrix."""
-    answers = rows["answer"].combine_chunks()
-    kept: NDArray[np.int64] = answers.drop_null().flatten().to_numpy(zero_copy_only=False)
-    return kept.reshape(-1, k)
+def mean_latencies(rounds: Sequence[Latencies]) -> Latencies:
+    """Return the geometric mean over rounds of every percentile."""
+    values = np.array([[getattr(one, item.name) for item in fields(Latencies)] for one in rounds])
+    with np.errstate(divide="ignore"):
+        return Latencies(*np.exp(np.log(values).mean(axis=0)).tolist())
 
 
-def _find_interval(values: Floats) -> tuple[float, float] | None:
-    interval = bootstrap_interval(values, method="percentile", resamples=RESAMPLES)
-    return (interval.low, interval.high) if isinstance(interval, Interval) else None
+def _mean_measures(scored: Sequence[Evaluation]) -> dict[str, float]:
+    means = [evaluation.mean() for evaluation in scored]
+    return {name: float(np.mean([mean[name] for mean in means])) for name in means[0]}

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from judged.blocks import Block, Display, Estimate, Figure, Notes, Sentence, Table, Value, mark_best
+from judged.blocks import Block, Display, Estimate, Figure, Notes, Sentence, Table, Value
 from judged.comparison.api import compare
 from judged.comparison.result import Comparison
 from judged.errors import BadSample, UnknownName, WrongKind
-from judged.figures import Record, draw_bars, draw_log_lines
-from judged.index.measurement import Latencies, Workload
-from judged.index.points import Point, name_recall
-from judged.index.sweep import Failure, describe
+from judged.index.charts import draw_costs, draw_latencies, draw_responses, draw_trade_off
+from judged.index.decision import (
+    Choice,
+    Criterion,
+    Standing,
+    choose_settings,
+    find_criterion,
+    judge_recall,
+    rank_engines,
+)
+from judged.index.measurement import Workload, name_recall
+from judged.index.points import Point, name_missed, name_percentile, name_strict
+from judged.index.records import (
+    closed_records,
+    open_records,
+    subset_records,
+    tabulate_queries,
+    to_record,
+)
+from judged.index.sweep import Failure
 from judged.problem import Note
 from judged.result import LazyTables, Provenance, Result, tabulate
 from judged.scoring.evaluation import Evaluation
-from judged.stats.bootstrap import bootstrap_interval, ratio
 from judged.stats.intervals import Interval
+from judged.stats.outcome import Undefined
+from judged.wording import counted
 
 TARGET = 0.95
 """The recall at which engines are compared, unless another one is asked for."""
@@ -29,13 +46,17 @@ TARGET = 0.95
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IndexBenchmark(Result):
-    """Engines and settings, measured on the same vectors and queries.
+    """Engines and settings, measured on the same vectors and queries, in rounds of fresh processes.
 
     `benchmark.best()` has the cheapest setting of each engine that reaches the recall, cheapest first;
     `benchmark["hnswlib(M=16, ef_construction=200, ef=64)"]` is one point.
     """
 
     kind: ClassVar[str] = "index"
+    version: ClassVar[int] = 2
+    upgrades: ClassVar[Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]]] = {
+        1: lambda state: {**state, "points": [_upgrade_point(point) for point in state["points"]]}
+    }
     pages: ClassVar[tuple[str, ...]] = ("index",)
     detail: ClassVar[str] = "queries"
 
@@ -50,10 +71,17 @@ class IndexBenchmark(Result):
     failures: tuple[Failure, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
     notes: tuple[Note, ...] = ()
+    confident: bool = False
+    """Whether a setting is chosen only if the lower end of its recall's interval reaches the target."""
 
     @property
     def recall(self) -> str:
-        """The name of the recall by which settings are chosen."""
+        """What the recall that decides is called: how many of the k nearest are among k answers, ties by distance."""
+        return f"Recall@{self.workload.k}"
+
+    @property
+    def recall_measure(self) -> str:
+        """The measure of that recall."""
         return name_recall(self.workload.k)
 
     def __getitem__(self, name: str) -> Point:
@@ -63,14 +91,19 @@ class IndexBenchmark(Result):
                 return point
         raise UnknownName("point of this benchmark", name, [point.name for point in self.points])
 
-    def best(self, at_recall: float | None = None) -> list[Point]:
-        """Return for each engine the fastest setting whose recall reaches the target, fastest engine first."""
+    @property
+    def criterion(self) -> Criterion:
+        """What settings are ranked by: `wall` time of a query, or `cpu` time where the machine was busy."""
+        return find_criterion(self.points)
+
+    def choose(self, at_recall: float | None = None) -> list[Choice]:
+        """Return the cheapest setting of each engine at the target with the evidence for its recall, cheapest first."""
         target = self.at_recall if at_recall is None else at_recall
-        best: dict[str, Point] = {}
-        for point in self.points:
-            if point.recall >= target and (point.engine not in best or point.qps > best[point.engine].qps):
-                best[point.engine] = point
-        return sorted(best.values(), key=lambda point: -point.qps)
+        return choose_settings(self.points, target, seed=self.workload.seed, confident=self.confident)
+
+    def best(self, at_recall: float | None = None) -> list[Point]:
+        """Return the cheapest setting of each engine whose recall reaches the target, cheapest engine first."""
+        return [choice.point for choice in self.choose(at_recall)]
 
     def evaluations(self) -> Sequence[Evaluation]:
         """Return recall and latency of every query, an evaluation for each point."""
@@ -98,45 +131,47 @@ class IndexBenchmark(Result):
             "cheapest": best[0].name if best else None,
         }
 
-    def gate(self, baseline: Result, *, alpha: float) -> Sequence[Result]:
-        """Return a gate for each setting that both benchmarks have: recall and latency."""
+    def gate(self, baseline: Result, *, alpha: float, wall: bool = False) -> Sequence[Result]:
+        """Return a gate for each setting that both benchmarks have: recall, processor time and, if asked, latency."""
         from judged.index.diff import gate_benchmarks
 
         if not isinstance(baseline, IndexBenchmark):
             msg = f"the baseline is a result of the kind `{baseline.kind}`, expected a benchmark of `judged index`"
             raise WrongKind(msg)
-        return gate_benchmarks(self, baseline, alpha=alpha)
+        return gate_benchmarks(self, baseline, alpha=alpha, wall=wall)
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return a row for each point, the loops, the filters and the churn, and every query."""
         return LazyTables(
             {
-                "points": lambda: tabulate([_to_record(point) for point in self.points]),
-                "closed": lambda: tabulate(list(_closed_records(self.points))),
-                "open": lambda: tabulate(list(_open_records(self.points))),
-                "subsets": lambda: tabulate(list(_subset_records(self.points))),
-                "queries": lambda: _tabulate_queries(self.points),
+                "points": lambda: tabulate([to_record(point) for point in self.points]),
+                "closed": lambda: tabulate(list(closed_records(self.points))),
+                "open": lambda: tabulate(list(open_records(self.points))),
+                "subsets": lambda: tabulate(list(subset_records(self.points))),
+                "queries": lambda: tabulate_queries(self.points),
             }
         )
 
     def answer(self) -> str:
-        """Return which engine and setting is cheapest at the recall asked for, in a sentence or two."""
-        best = self.best()
-        if not best:
+        """Return which engine and setting is cheapest at the recall asked for, as far as the rounds show it."""
+        choices = self.choose()
+        if not choices:
             highest = max(self.points, key=lambda point: point.recall)
+            low, high = highest.interval or (highest.recall, highest.recall)
             return (
-                f"No setting reaches {self.recall} ≥ {self.at_recall:g}: the highest is {highest.recall:.4f}, "
-                f"of {highest.name}."
+                f"No setting reaches {self.recall} ≥ {self.at_recall:g}: the highest is {highest.recall:.4f} "
+                f"[{low:.4f}, {high:.4f}], of {highest.name}."
             )
-        first = best[0]
-        answer = (
-            f"At {self.recall} ≥ {self.at_recall:g}, {first.name} is cheapest: {first.qps:,.0f} queries/s on one "
-            f"thread, p99 {_round(first.measured.latency.p99)} ms, recall {first.recall:.4f}"
+        standing = rank_engines(choices, self.points)
+        missing = sorted(
+            {point.engine for point in self.points} - {choice.point.engine for choice in choices}
         )
-        if len(best) > 1:
-            answer += f"; {_compare_speed(first, best[1])}"
-        missing = sorted({point.engine for point in self.points} - {point.engine for point in best})
-        return answer + "." + (f" {', '.join(missing)} did not reach it." if missing else "")
+        parts = [
+            f"Chosen for {self.recall} ≥ {self.at_recall:g}: {_say_standing(choices, standing)}.",
+            _describe_first(choices[0]),
+            f"{', '.join(missing)} did not reach it." if missing else "",
+        ]
+        return " ".join(part for part in parts if part)
 
     def blocks(self, display: Display) -> Iterable[Block]:
         """Return the answer, the engines at the recall, every point, what else was measured, and figures."""
@@ -144,202 +179,165 @@ class IndexBenchmark(Result):
             yield Sentence(self.answer())
         yield Sentence(
             f"{self.dataset}: {self.vectors:,} vectors of {self.dimensions} dimensions, {self.queries:,} queries, "
-            f"{self.metric}, k = {self.workload.k}, {self.workload.threads} thread"
-            f"{'s' if self.workload.threads > 1 else ''}"
+            f"{self.metric}, k = {self.workload.k}, {counted(self.workload.threads, 'thread')}, "
+            f"{_count_rounds(self.points, self.workload)}"
         )
         if self.points:
-            yield from self._tabulate(self.points if display.per_query else self.best() or self.points)
-            yield from self._draw()
+            choices = self.choose()
+            if choices:
+                yield self._tabulate_choices(choices)
+            yield self._tabulate_quality()
+            yield self._tabulate_costs()
+            chosen = [choice.point for choice in choices]
+            yield from _tabulate_parts(self.points if display.per_query else chosen or self.points)
+            yield from self._draw(chosen)
         for failure in self.failures:
             yield Sentence(f"{failure.name} failed: {failure.message}")
         if display.notes:
             yield Notes(self.notes)
 
-    def _tabulate(self, detailed: Sequence[Point]) -> Iterator[Table]:
-        """Return the settings at the recall, all settings, and the loops and filters of the detailed ones."""
-        best = self.best()
-        if best:
-            yield mark_best(
-                Table(
-                    _COLUMNS,
-                    tuple(map(_to_row, best)),
-                    title=f"Cheapest setting of each engine at {self.recall} ≥ {self.at_recall:g}",
-                ),
-                {"QPS(single)": True, "build s": False, "memory MiB": False},
+    def _tabulate_choices(self, choices: Sequence[Choice]) -> Table:
+        """Return the chosen setting of each engine, how it compares with the first, and the evidence for its recall."""
+        k, standing = self.workload.k, rank_engines(choices, self.points)
+        rows = tuple(
+            (
+                _label(choice.point),
+                Estimate(choice.reach.recall, choice.reach.low, choice.reach.high),
+                choice.reach.evidence,
+                choice.point.measures.get(name_percentile(k)),
+                choice.point.measures.get(name_missed(k)),
+                *(_show(choice.point.estimate(name)) for name in ("qps", "p99", "cpu")),
+                _show_ratio(standing.ratios[place - 1]) if place else "",
             )
-        yield Table(_COLUMNS, tuple(map(_to_row, self.points)), title="All settings")
-        if any(point.measured.closed for point in detailed):
-            yield _tabulate_records(list(_closed_records(detailed)), "Closed loop", _CLOSED)
-        if any(point.measured.open for point in detailed):
-            yield _tabulate_records(list(_open_records(detailed)), "Open loop", _OPEN)
-        if any(point.subsets for point in detailed):
-            yield _tabulate_records(list(_subset_records(detailed)), "Filters and churn", _SUBSETS)
+            for place, choice in enumerate(choices)
+        )
+        by = "processor time" if standing.criterion == "cpu" else "wall time"
+        return Table(
+            ("setting", self.recall, "reached", "5th pct", "none", "QPS", "p99 ms", "CPU ms", "costs"),
+            rows,
+            title=f"Cheapest setting of each engine at {self.recall} ≥ {self.at_recall:g}, by {by}",
+        )
 
-    def _draw(self) -> Iterator[Figure]:
-        yield self._draw_trade_off()
-        shown = self.best() or [max(self.points, key=lambda point: point.recall)]
-        yield _draw_latencies(shown)
-        if any(point.measured.open for point in shown):
-            yield _draw_responses(shown)
-        yield from _draw_costs(self.points)
-
-    def _draw_trade_off(self) -> Figure:
-        """Draw recall against throughput, with a line for each engine through the settings worth choosing."""
-        engines = dict.fromkeys(point.engine for point in self.points)
-        of_engine = {name: [point for point in self.points if point.engine == name] for name in engines}
-        worthy = {point.name for points in of_engine.values() for point in find_optimal(points)}
-        points: list[Record] = [
-            {
-                "group": point.engine,
-                "label": f"{point.name}: recall {point.recall:.4f}, {point.qps:,.0f} queries/s",
-                "x": point.recall,
-                "y": point.qps,
-                "on_line": point.name in worthy,
-            }
+    def _tabulate_quality(self) -> Table:
+        k, everything = self.workload.k, np.ones(self.queries, dtype=bool)
+        names = (name_strict(k), name_percentile(k), name_missed(k), f"R@{k}", f"P@{k}", "RR")
+        rows = tuple(
+            (
+                _label(point),
+                Estimate(point.recall, *(point.interval or (None, None))),
+                judge_recall(point, self.at_recall, everything).evidence,
+                *(point.measures.get(name) for name in names),
+                point.failed,
+            )
             for point in self.points
-        ]
-        return draw_log_lines(
-            points,
-            name="recall-qps",
-            title="Recall and throughput",
-            x=self.recall,
-            y="QPS(single)",
-            note="Lines join the Pareto-optimal settings of an engine: none of its others is better in both",
         )
+        columns = (self.recall, f"≥ {self.at_recall:g}", "by id", "5th pct", "none", f"R@{k}", f"P@{k}", "RR")
+        return Table(("setting", *columns, "failed"), rows, title="Quality of all settings")
 
-
-def find_optimal(points: Sequence[Point]) -> list[Point]:
-    """Return the points that no other one beats in both recall and throughput."""
-    return [
-        point
-        for point in points
-        if not any(
-            other.recall >= point.recall
-            and other.qps >= point.qps
-            and (other.recall, other.qps) != (point.recall, point.qps)
-            for other in points
+    def _tabulate_costs(self) -> Table:
+        names = ("qps", "p50", "p90", "p95", "p99", "cpu", "build", "memory", "disk")
+        columns = (
+            "QPS",
+            "p50 ms",
+            "p90 ms",
+            "p95 ms",
+            "p99 ms",
+            "CPU ms",
+            "build s",
+            "memory MiB",
+            "disk MiB",
         )
-    ]
+        rows = tuple(
+            (_label(point), *(_show(_scale(name, point.estimate(name))) for name in names))
+            for point in self.points
+        )
+        return Table(("setting", *columns), rows, title="Cost of all settings")
+
+    def _draw(self, chosen: Sequence[Point]) -> Iterator[Figure]:
+        yield draw_trade_off(self.points, self.recall)
+        shown = chosen or [max(self.points, key=lambda point: point.recall)]
+        yield draw_latencies(shown)
+        if any(point.measured.open for point in shown):
+            yield draw_responses(shown)
+        yield from draw_costs(self.points)
 
 
-def _compare_speed(first: Point, second: Point) -> str:
-    """Return by how much the first point is faster, with the interval of the ratio over queries."""
-    times = second.qps and first.qps / second.qps
-    ends = bootstrap_interval(second.seconds, ratio(first.seconds), method="percentile", resamples=2000)
-    interval = f" [{ends.low:.2f}, {ends.high:.2f}]" if isinstance(ends, Interval) else ""
-    return f"{times:.2f}{interval} times as fast as {second.name}"
-
-
-_COLUMNS = (
-    *("setting", "recall", "tie-aware", "p10", "QPS(single)", "p50 ms", "p99 ms", "CPU ms"),
-    *("build s", "memory MiB", "failed"),
-)
-
-
-def _to_row(point: Point) -> tuple[Value, ...]:
-    measured, values = point.measured, list(point.measures.values())
-    low, high = point.interval or (None, None)
+def _say_standing(choices: Sequence[Choice], standing: Standing) -> str:
+    """Return who is cheapest, in words no stronger than the intervals."""
+    first, others = choices[0].point, choices[1:]
+    by = "processor time" if standing.criterion == "cpu" else "time"
+    if not others:
+        return f"{first.name} is the cheapest setting of the only engine that reaches it"
+    second, ratio = others[0].point, standing.ratios[0]
+    if isinstance(ratio, Undefined):
+        return f"{first.name} was fastest in a single round, which cannot tell engines apart"
+    shown = f"{ratio.mean:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
+    if standing.is_shown:
+        return f"{first.name} is cheapest: {second.name} takes {shown} times its {by} for a query"
+    level = [choice.point.name for place, choice in enumerate(others, 1) if not standing.is_apart(place)]
+    why = ", since other work kept the machine busy" if standing.doubtful else ""
     return (
-        point.name + (" (emulated)" if measured.emulated else ""),
-        Estimate(point.recall, low, high),
-        values[1],
-        values[5],
-        f"{point.qps:.0f}",
-        measured.latency.p50,
-        measured.latency.p99,
-        measured.client_cpu + (measured.server_cpu or 0.0),
-        measured.cost.seconds,
-        None if measured.cost.memory is None else measured.cost.memory / 2**20,
-        measured.failed,
+        f"one cannot tell {first.name} and {' and '.join(level)} apart: {second.name} takes {shown} times the {by} "
+        f"of {first.name}{why}"
     )
 
 
-def _to_record(point: Point) -> dict[str, Value]:
-    """Return every number of a point by name."""
-    measured, cost = point.measured, point.measured.cost
-    low, high = point.interval or (None, None)
-    return {
-        "point": point.name,
-        "engine": point.engine,
-        "version": measured.version,
-        **{f"build.{name}": str(value) for name, value in measured.build.items()},
-        **{f"query.{name}": str(value) for name, value in measured.query.items()},
-        **dict(point.measures),
-        "recall_low": low,
-        "recall_high": high,
-        "QPS(single)": point.qps,
-        **_name_latencies(measured.latency, ""),
-        "client_cpu_ms": measured.client_cpu,
-        "server_cpu_ms": measured.server_cpu,
-        "insert_s": cost.insert_seconds,
-        "index_s": cost.index_seconds,
-        "build_s": cost.seconds,
-        "build_cpu_s": cost.cpu_seconds,
-        "vectors_per_s": cost.vectors_per_second,
-        "memory_bytes": cost.memory,
-        "disk_bytes": cost.disk,
-        "asked": measured.queries,
-        "failed": measured.failed,
-        "retried": measured.retried,
-        "emulated": measured.emulated,
-        "key": measured.key,
+def _describe_first(choice: Choice) -> str:
+    point, reach = choice.point, choice.reach
+    more = f"; about {reach.needed:,} queries would show it" if reach.needed else ""
+    return (
+        f"{point.name}: {_show(point.estimate('qps'))} queries/s, p99 {_show(point.estimate('p99'))} ms; recall "
+        f"{reach.recall:.4f} [{reach.low:.4f}, {reach.high:.4f}], {reach.evidence} by {reach.queries:,} queries{more}."
+    )
+
+
+def _count_rounds(points: Sequence[Point], workload: Workload) -> str:
+    counts = sorted({len(point.rounds) for point in points}) or [workload.rounds]
+    return counted(counts[0], "round") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} rounds"
+
+
+def _show_ratio(ratio: Interval | Undefined) -> str:
+    if isinstance(ratio, Undefined):
+        return str(ratio.reason)
+    return f"{ratio.mean:.2f} [{ratio.low:.2f}, {ratio.high:.2f}] ×"
+
+
+def _label(point: Point) -> str:
+    return point.name + (" (emulated)" if point.measured.emulated else "")
+
+
+def _scale(quantity: str, value: Estimate | None) -> Estimate | None:
+    """Return a size in MiB; others as they are."""
+    if value is None or quantity not in {"memory", "disk"}:
+        return value
+    low, high = (end and end / 2**20 for end in (value.low, value.high))
+    return Estimate(value.value / 2**20, low, high)
+
+
+def _show(value: Estimate | None) -> str:
+    """Return an estimate with three significant digits, and a dash for an end that there are too few samples for.
+
+    >>> _show(Estimate(12345.6, 11900.2, 12800.7)), _show(Estimate(0.0123, 0.01, float("inf"))), _show(None)
+    ('12,346 [11,900, 12,801]', '0.0123 [0.01, –]', '–')
+    """
+    if value is None:
+        return "–"
+    if value.low is None or value.high is None:
+        return _round(value.value)
+    return f"{_round(value.value)} [{_round(value.low)}, {_round(value.high)}]"
+
+
+def _round(value: float) -> str:
+    return "–" if not np.isfinite(value) else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _upgrade_point(point: dict[str, Any]) -> dict[str, Any]:
+    """Return a point of the first version, which was measured in one process."""
+    kept = {
+        name: point[name] for name in ("measures", "recalls", "seconds", "subsets", "notes") if name in point
     }
-
-
-def _name_latencies(latency: Latencies, prefix: str) -> dict[str, Value]:
-    names = ("p50", "p90", "p95", "p99", "p999", "mean", "max")
-    return {f"{prefix}{name}_ms": float(getattr(latency, name)) for name in names}
-
-
-def _closed_records(points: Sequence[Point]) -> Iterator[dict[str, Value]]:
-    for point in points:
-        for loop in point.measured.closed:
-            yield {
-                "point": point.name,
-                "clients": loop.clients,
-                "throughput": loop.throughput,
-                "queries": loop.queries,
-                "failed": loop.failed,
-                **_name_latencies(loop.latency, ""),
-                "client_cpu_ms": loop.client_cpu,
-                "server_cpu_ms": loop.server_cpu,
-            }
-
-
-def _open_records(points: Sequence[Point]) -> Iterator[dict[str, Value]]:
-    for point in points:
-        for loop in point.measured.open:
-            yield {
-                "point": point.name,
-                "load": loop.load,
-                "rate": loop.rate,
-                "throughput": loop.throughput,
-                "queries": loop.queries,
-                "failed": loop.failed,
-                **_name_latencies(loop.service, "service_"),
-                **_name_latencies(loop.response, "response_"),
-                "lateness_p99_ms": loop.lateness,
-            }
-
-
-def _subset_records(points: Sequence[Point]) -> Iterator[dict[str, Value]]:
-    for point in points:
-        for subset in point.subsets:
-            values = list(subset.measures.values())
-            low, high = subset.interval or (None, None)
-            yield {
-                "point": point.name,
-                "phase": subset.phase,
-                "share": subset.share,
-                "recall": values[0],
-                "recall_low": low,
-                "recall_high": high,
-                "tie_aware": values[1],
-                "short": values[7],
-                "fewest": subset.fewest,
-                "failed": subset.failed,
-                **_name_latencies(subset.latency, ""),
-            }
+    recalls = point["recalls"]
+    return {**kept, "rounds": [point["measured"]], "round_recalls": [sum(recalls) / len(recalls)]}
 
 
 _CLOSED = ("point", "clients", "throughput", "p50_ms", "p99_ms", "max_ms", "client_cpu_ms", "failed")
@@ -347,94 +345,31 @@ _OPEN = (
     *("point", "load", "rate", "throughput", "service_p50_ms", "service_p99_ms"),
     *("response_p50_ms", "response_p99_ms", "failed"),
 )
-_SUBSETS = ("point", "phase", "share", "recall", "tie_aware", "short", "fewest", "p50_ms", "p99_ms", "failed")
+_SUBSETS = (
+    *("point", "phase", "share", "recall", "by_id", "pct5", "none", "short", "fewest"),
+    *("p50_ms", "p99_ms", "failed"),
+)
+
+
+def _tabulate_parts(points: Sequence[Point]) -> Iterator[Table]:
+    """Return the loops, the filters and the churn of points."""
+    if any(point.measured.closed for point in points):
+        yield _tabulate_records(list(closed_records(points)), "Closed loop", _CLOSED)
+    if any(point.measured.open for point in points):
+        yield _tabulate_records(list(open_records(points)), "Open loop", _OPEN)
+    if any(point.subsets for point in points):
+        yield _tabulate_records(list(subset_records(points)), "Filters and churn", _SUBSETS)
 
 
 def _tabulate_records(records: Sequence[Mapping[str, Value]], title: str, columns: Sequence[str]) -> Table:
-    rows = tuple(tuple(record[name] for name in columns) for record in records)
+    rows = tuple(tuple(_to_cell(record, name) for name in columns) for record in records)
     return Table(tuple(name.replace("_", " ") for name in columns), rows, title=title)
 
 
-def _tabulate_queries(points: Sequence[Point]) -> pa.Table:
-    counts = [len(point.recalls) for point in points]
-    return pa.table(
-        {
-            "point": pa.array(
-                [point.name for point, count in zip(points, counts, strict=True) for _ in range(count)]
-            ),
-            "query": pa.array([str(number) for count in counts for number in range(count)]),
-            "recall": pa.array(np.concatenate([point.recalls for point in points]) if points else []),
-            "seconds": pa.array(np.concatenate([point.seconds for point in points]) if points else []),
-        }
-    )
-
-
-def _draw_latencies(points: Sequence[Point]) -> Figure:
-    """Draw the time within which a share of queries is answered, for the best setting of each engine."""
-    shares = [1, 5, 10, 25, 50, 75, 90, 95, 99, 100]
-    records: list[Record] = [
-        {
-            "group": point.name,
-            "label": f"{point.name}: {share} % within {time:.3f} ms",
-            "x": share,
-            "y": float(time),
-            "on_line": True,
-        }
-        for point in points
-        for share, time in zip(shares, np.percentile(point.seconds * 1000, shares), strict=True)
-    ]
-    return draw_log_lines(
-        records,
-        name="latency",
-        title="Latency, one query at a time",
-        x="% of queries",
-        y="answered within, ms",
-        note="Mean time of each query over the passes; the cheapest setting of each engine",
-    )
-
-
-def _draw_responses(points: Sequence[Point]) -> Figure:
-    """Draw response times against the load."""
-    records: list[Record] = [
-        {
-            "group": f"{point.engine}, {word}",
-            "label": f"{point.name} at {loop.load:.0%}, {word}: {value:.3f} ms",
-            "x": 100 * loop.load,
-            "y": value,
-            "on_line": True,
-        }
-        for point in points
-        for loop in point.measured.open
-        for word, value in (("p50", loop.response.p50), ("p99", loop.response.p99))
-    ]
-    return draw_log_lines(
-        records,
-        name="response",
-        title="Response time under load",
-        x="arrivals, % of capacity",
-        y="response time, ms",
-        note="From the arrival of a query to its answer, with arrivals that do not wait for the engine",
-    )
-
-
-def _draw_costs(points: Sequence[Point]) -> Iterator[Figure]:
-    """Draw the build time, and where it is known the memory, of every build."""
-    builds = {describe(point.engine, point.measured.build, {}): point.measured.cost for point in points}
-    times: list[Record] = [
-        {"group": name, "name": word, "value": value}
-        for name, cost in builds.items()
-        for word, value in (("insertion", cost.insert_seconds), ("indexing", cost.index_seconds))
-    ]
-    yield draw_bars(times, name="build", title="Build time", value="seconds")
-    sizes: list[Record] = [
-        {"group": name, "name": word, "value": size / 2**20}
-        for name, cost in builds.items()
-        for word, size in (("memory", cost.memory), ("disk", cost.disk))
-        if size is not None
-    ]
-    if sizes:
-        yield draw_bars(sizes, name="size", title="Size of the index", value="MiB")
-
-
-def _round(value: float) -> str:
-    return f"{value:.3g}"
+def _to_cell(record: Mapping[str, Value], name: str) -> Value:
+    """Return a value with its interval, where it has one."""
+    value, low, high = (record.get(key) for key in (name, f"{name}_low", f"{name}_high"))
+    if not isinstance(value, float) or not name.endswith(("_ms", "throughput", "rate")):
+        return value
+    ends = (low, high) if isinstance(low, float) and isinstance(high, float) else (None, None)
+    return _show(Estimate(value, *ends))

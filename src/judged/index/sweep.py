@@ -1,67 +1,32 @@
-"""Sweeps: every build setting with every query setting of every engine, each build in a fresh process, resumable."""
+"""Sweeps: every setting of a plan in rounds of fresh processes, in random order, resumable."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from threading import Timer
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from judged.errors import BadProtocol, EngineFailed, MissingExtra, UnknownName
+from judged.errors import EngineFailed
 from judged.index.data import Dataset
-from judged.index.engine import (
-    ENGINES,
-    Engine,
-    OwnEngine,
-    Setting,
-    Settings,
-    SettingValue,
-    complete_settings,
-    find_engine,
-)
-from judged.index.measurement import Measurement, Workload, propose_effort
-from judged.index.worker import Job, PlannedPoint, find_effort, make_key, open_points, run_job
-from judged.io.settings import read_yaml
+from judged.index.engine import Engine, Settings
+from judged.index.measurement import Measurement, Workload
+from judged.index.plan import Build
+from judged.index.process import identify_build, run_build
+from judged.index.rows import read_points
+from judged.index.worker import Job, PlannedPoint, find_effort, make_key, search_effort
+from judged.net.secrets import hide_secrets
 from judged.progress import Progress
 from judged.saved import to_builtins
+from judged.store.files import scratch_folder
 from judged.store.lock import lock_folder
 from judged.store.machine import describe_machine
 
-FORMAT = 1
+FORMAT = 2
 """Part of every key; raised when a measurement is made in another way."""
-
-Grid: TypeAlias = Mapping[str, SettingValue | Sequence[SettingValue]]
-"""Settings to combine, each with a value or a list of values."""
-
-QUICK = ("exact", "hnswlib", "faiss-hnsw")
-"""Engines of a benchmark that names none: the first two of these that are installed."""
-TIMEOUT = 86_400.0
-"""Default timeout, in seconds, of a build with its measurements."""
-
-
-@dataclass(frozen=True)
-class Build:
-    """One build of one engine, with the query settings that are measured on it."""
-
-    engine: type[Engine]
-    settings: Settings
-    queries: tuple[Settings, ...]
-    url: str | None = None
-    """The address of its server, if it has one."""
-
-    @property
-    def name(self) -> str:
-        """The engine and its build settings, in words."""
-        return describe(self.engine.name, self.settings, {})
 
 
 @dataclass(frozen=True)
@@ -72,133 +37,71 @@ class Failure:
     message: str
 
 
-def describe(engine: str, build: Settings, query: Settings) -> str:
-    """Return the name of a point.
-
-    >>> describe("hnswlib", {"M": 16}, {"ef": 64})
-    'hnswlib(M=16, ef=64)'
-    """
-    settings = {**build, **query}
-    inside = ", ".join(f"{name}={value}" for name, value in settings.items())
-    return f"{engine}({inside})" if inside else engine
+Finished: TypeAlias = dict[tuple[str, int], Measurement]
+"""Finished points by key and round."""
 
 
-def read_sweep(path: str | os.PathLike[str]) -> Mapping[str, object]:
-    """Return the sweep of a YAML file: for each engine `build` and `query` settings, each a value or a list."""
-    document = read_yaml(Path(path))
-    if not isinstance(document, Mapping):
-        msg = f"{path} holds {type(document).__name__}, expected engines with their settings"
-        raise BadProtocol(msg, hint="hnswlib: {build: {M: [16, 32]}, query: {ef: [32, 64, 128]}}")
-    return dict(document)
-
-
-def plan_builds(
-    engines: Sequence[object],
-    sweep: Mapping[str, object] | str | os.PathLike[str] | None = None,
-    *,
-    urls: Mapping[str, str] | None = None,
-) -> list[Build]:
-    """Return every build with its query settings; without a sweep, the values that each engine suggests.
-
-    `sweep` is a YAML file, or a dict of the same layout. Without engines there are those of the sweep, or two quick
-    ones. Raises errors that name the place of what is wrong, before anything is built.
-    """
-    source = str(sweep) if isinstance(sweep, str | os.PathLike) else "sweep"
-    grid = read_sweep(sweep) if isinstance(sweep, str | os.PathLike) else sweep or {}
-    kinds = [find_engine(engine) for engine in (engines or list(grid) or _find_quick_engines())]
-    names = [kind.name for kind in kinds]
-    for name in grid:
-        if name not in names:
-            role = f"engine of the benchmark ({source})"
-            raise UnknownName(role, name, names)
-    builds = []
-    for kind in kinds:
-        missing = kind.missing_packages()
-        if missing:
-            raise MissingExtra(missing[0], extra=kind.extra, needed_by=f"the engine `{kind.name}`")
-        place = f"{source}: {kind.name}"
-        grids = _read_entry(grid.get(kind.name, {}), place)
-        suggested = {
-            name: list(setting.values) for name, setting in kind.query_settings.items() if setting.values
-        }
-        queries = _expand(kind.query_settings, grids.get("query", suggested), f"{place}.query")
-        settings = _expand(kind.build_settings, grids.get("build", {}), f"{place}.build")
-        url = (urls or {}).get(kind.name)
-        builds += [Build(kind, build, tuple(queries), url) for build in settings]
-    return builds
-
-
-def _find_quick_engines() -> list[str]:
-    """Return exact search, and the first graph index that is installed."""
-    return [name for name in QUICK if not ENGINES[name].missing_packages()][:2]
-
-
-def _read_entry(entry: object, place: str) -> Mapping[str, Grid]:
-    """Return the `build` and `query` parts of an engine's entry."""
-    if entry is None:
-        return {}
-    if not isinstance(entry, Mapping):
-        msg = f"{place} is {entry!r}, expected `build` and `query`"
-        raise BadProtocol(msg)
-    for part, settings in entry.items():
-        if part not in {"build", "query"}:
-            kind = f"part of {place}"
-            raise UnknownName(kind, str(part), ["build", "query"])
-        if not isinstance(settings, Mapping):
-            msg = f"{place}.{part} is {settings!r}, expected settings and their values"
-            raise BadProtocol(msg)
-    return dict(entry)
-
-
-def _expand(known: Mapping[str, Setting], grid: Grid, place: str) -> list[dict[str, SettingValue]]:
-    """Return every combination of the values of a grid, each completed with the defaults."""
-    lists = {}
-    for name, given in grid.items():
-        values = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
-        for value in values:
-            if name in known:
-                _check_value(known[name], value, f"{place}.{name}")
-        lists[str(name)] = values
-    combinations = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
-    if not combinations:
-        msg = f"{place} has an empty list, expected at least one value"
-        raise BadProtocol(msg)
-    return [complete_settings(known, chosen, what=f"setting of {place}") for chosen in combinations]
-
-
-def _check_value(setting: Setting, value: SettingValue, place: str) -> None:
-    expected = type(setting.default)
-    sound = isinstance(value, expected) or (expected is float and isinstance(value, int))
-    if not sound or (isinstance(value, bool) and expected is not bool):
-        word = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}.get(
-            expected, ""
-        )
-        msg = f"{place} is {value!r}, expected {word}"
-        raise BadProtocol(msg)
-    # whole numbers count something: only a setting that is 0 by default may be 0
-    least = min(1, setting.default) if isinstance(setting.default, int) else None
-    if least is not None and isinstance(value, int) and value < least:
-        msg = f"{place} is {value}, expected {least:d} or more"
-        raise BadProtocol(msg)
-
-
-def make_subject(dataset: Dataset, build: Build, workload: Workload) -> dict[str, object]:
-    """Return everything that the points of a build depend on."""
+def make_subject(
+    dataset: Dataset, build: Build, workload: Workload, identity: Mapping[str, str]
+) -> dict[str, object]:
+    """Return everything that the points of a build depend on; `identity` is that of its engine."""
+    measured = {
+        name: value
+        for name, value in to_builtins(workload).items()
+        if name not in {"rounds", "build_budget"}  # how often something is measured does not change it
+    }
     return {
         "format": FORMAT,
         "data": dataset.digest,
         "engine": build.engine.name,
-        "version": build.engine.version(),
+        **identity,
+        "url": build.url and hide_secrets(build.url),
+        "environment": build.environment.name,
         "build": dict(build.settings),
-        "workload": to_builtins(workload),
+        "workload": measured,
         "machine": describe_machine(),
     }
 
 
-def read_points(results: Path) -> dict[str, Measurement]:
-    """Return the finished points of a folder by key: those whose raw rows are there."""
-    points = open_points(results).read()
-    return {point.key: point for point in points if (results / "rows" / f"{point.key}.parquet").is_file()}
+@dataclass
+class _Plan:
+    """A build, its points, and how far it is."""
+
+    build: Build
+    subject: Mapping[str, object]
+    rounds: int
+    """Rounds to be measured; fewer than were asked for if building takes longer than its budget."""
+    group: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.group = make_key(self.subject)
+
+    def list_points(self, finished: Finished, number: int) -> dict[str, Settings]:
+        """Return the points of a round: those that were asked for, and after the first those that it added."""
+        planned = {make_key(self.subject, query): query for query in self.build.queries}
+        added = {
+            point.key: point.query
+            for point in finished.values()
+            if point.group == self.group and point.round == 1 and number > 1
+        }
+        return {**planned, **added}
+
+    def select(self, finished: Finished, number: int) -> tuple[Measurement, ...]:
+        """Return the finished points of a round."""
+        return tuple(
+            point for point in finished.values() if point.group == self.group and point.round == number
+        )
+
+
+@dataclass(frozen=True)
+class Swept:
+    """The outcome of a sweep."""
+
+    points: tuple[tuple[Build, tuple[Measurement, ...]], ...]
+    """Every point with its rounds, in the order of the plan."""
+    failures: tuple[Failure, ...]
+    started: str
+    """What was measured before is reused."""
 
 
 def run_sweep(
@@ -210,174 +113,171 @@ def run_sweep(
     progress: Progress | None = None,
     timeout: float | None = None,
     at_recall: float | None = None,
-) -> tuple[list[Measurement], list[Failure]]:
-    """Measure every point that is not in the folder yet; return all of them, in the order of the plan, and failures."""
-    failures: list[Failure] = []
-    wanted: list[str] = []
-    done, total = 0, sum(len(build.queries) for build in builds)
-    with (
-        lock_folder(results),
-        tempfile.TemporaryDirectory(prefix="judged-data-") as folder,
-    ):
+    churn_at: float = 1.0,
+    fresh: bool = False,
+) -> Swept:
+    """Measure every point that is not in the folder yet, round by round, builds and settings in random order.
+
+    An index is built once in each round for all of its search settings. `churn_at` is the recall at which the cheapest
+    setting of a build is the one whose vectors are replaced. `fresh` reuses nothing.
+    """
+    started = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+    with lock_folder(results), scratch_folder("data") as folder:
+        sweep = _Sweep(
+            dataset,
+            workload,
+            results,
+            folder,
+            at_recall,
+            churn_at,
+            started if fresh else "",
+            timeout,
+            progress,
+        )
+        sweep.plan(builds)
+        for number in range(1, workload.rounds + 1):
+            rng = np.random.default_rng([workload.seed, 3, number])
+            for at in rng.permutation(len(sweep.plans)).tolist():
+                plan = sweep.plans[at]
+                if number <= plan.rounds:
+                    sweep.run(plan, number, rng)
+    points = [
+        (plan.build, rounds)
+        for plan in sweep.plans
+        for rounds in _in_order(plan, sweep.finished, searched=at_recall is not None)
+    ]
+    return Swept(tuple(points), tuple(sweep.failures), started)
+
+
+@dataclass
+class _Sweep:
+    """A sweep that is running: what is measured, and what is finished."""
+
+    dataset: Dataset
+    workload: Workload
+    results: Path
+    folder: Path
+    """Where workers find the data."""
+    at_recall: float | None
+    churn_at: float
+    since: str
+    """Points that were measured before this time do not count."""
+    timeout: float | None
+    progress: Progress | None
+    plans: list[_Plan] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    finished: Finished = field(default_factory=dict)
+    done: int = 0
+
+    def plan(self, builds: Sequence[Build]) -> None:
+        """Find out what would answer, which is part of every key; a server that is gone is a failure."""
         for build in builds:
-            finished = read_points(results)
-            subject = make_subject(dataset, build, workload)
-            keys = {make_key(subject, query): query for query in build.queries}
-            job = Job(
-                "",
-                dict(build.settings),
-                tuple(PlannedPoint(key, dict(query)) for key, query in keys.items() if key not in finished),
-                workload,
-                dataset.metric,
-                folder,
-                str(results.resolve()),
-                subject,
-                build.url,
-                dataset.vectors.bits,
-                at_recall,
-                _find_known(build, finished.values(), make_key(subject)),
+            try:
+                identity = identify_build(build, self.folder)
+            except EngineFailed as error:
+                self.failures.append(Failure(build.name, error.message))
+            else:
+                subject = make_subject(self.dataset, build, self.workload, identity)
+                self.plans.append(_Plan(build, subject, self.workload.rounds))
+        self.finished = read_points(self.results, since=self.since)
+
+    def run(self, plan: _Plan, number: int, rng: np.random.Generator) -> None:
+        """Measure what is missing of a build in a round; a failure ends its rounds."""
+        job = self._make_job(plan, number, rng)
+        self.done += len(job.known)
+        if _has_work(job, plan.build.engine):
+            try:
+                _save_data(self.dataset, self.folder, self.workload.k)
+                for event in run_build(job, plan.build, self.timeout):
+                    self.done += event["event"] == "point"
+                    self._report(plan)
+            except EngineFailed as error:
+                self.failures.append(Failure(plan.build.name, error.message))
+                plan.rounds = 0
+            except OSError as error:
+                self.failures.append(
+                    Failure(plan.build.name, f"its data cannot be written: {error.strerror}")
+                )
+                plan.rounds = 0
+            self.finished = read_points(self.results, since=self.since)
+        if number == 1:
+            plan.rounds = min(plan.rounds, _budget_rounds(plan, self.finished, self.workload))
+
+    def _make_job(self, plan: _Plan, number: int, rng: np.random.Generator) -> Job:
+        known = plan.select(self.finished, number)
+        keys = {point.key for point in known}
+        replaced = any(point.details or "deletions" in point.skipped for point in known)
+        wanted = [item for item in plan.list_points(self.finished, number).items() if item[0] not in keys]
+        return Job(
+            "",
+            dict(plan.build.settings),
+            tuple(
+                PlannedPoint(wanted[at][0], dict(wanted[at][1]))
+                for at in rng.permutation(len(wanted)).tolist()
+            ),
+            self.workload,
+            self.dataset.metric,
+            str(self.folder),
+            str(self.results.resolve()),
+            plan.subject,
+            plan.build.url,
+            self.dataset.vectors.bits,
+            number,
+            self.at_recall if number == 1 else None,
+            known,
+            self.churn_at if self.workload.churn and number == 1 and not replaced else None,
+        )
+
+    def _report(self, plan: _Plan) -> None:
+        if self.progress is not None:
+            planned = sum(
+                plan.rounds * len(plan.list_points(self.finished, plan.rounds)) for plan in self.plans
             )
-            done += len(keys) - len(job.points)
-            if _has_work(job, build.engine):
-                _save_data(dataset, Path(folder), workload.k)
-                try:
-                    for event in _run(job, build.engine, timeout):
-                        done += event["event"] == "point"
-                        if progress is not None:
-                            progress(done, max(total, done), build.name)
-                except EngineFailed as error:
-                    failures.append(Failure(build.name, error.message))
-            wanted.append(make_key(subject))
-    groups: dict[str, list[Measurement]] = {group: [] for group in wanted}
-    planned = {
-        make_key(make_subject(dataset, build, workload), query) for build in builds for query in build.queries
-    }
-    for point in read_points(results).values():
-        if point.group in groups and (point.key in planned or at_recall is not None):
-            groups[point.group].append(point)
-    return [point for group in groups.values() for point in _in_order(group)], failures
+            self.progress(self.done, max(planned, self.done), plan.build.name)
 
 
-def _find_known(build: Build, finished: Iterable[Measurement], group: str) -> dict[str, float]:
-    """Return the recall of every effort that was measured on this build."""
-    name = find_effort(build.engine)
-    if name is None:
-        return {}
-    return {str(point.query[name]): point.recall for point in finished if point.group == group}
+def _budget_rounds(plan: _Plan, finished: Finished, workload: Workload) -> int:
+    """Return how many rounds the time for building allows: the first, and others while its budget lasts."""
+    seconds = max((point.cost.seconds for point in plan.select(finished, 1)), default=0.0)
+    further = workload.build_budget / seconds if seconds else workload.rounds
+    return min(workload.rounds, 1 + int(further))
 
 
 def _has_work(job: Job, kind: type[Engine]) -> bool:
-    """Return whether points are missing, or the effort that reaches the recall is not found yet."""
-    if job.points or job.at_recall is None or find_effort(kind) is None or not job.known:
-        return bool(job.points)
-    known = {int(effort): recall for effort, recall in job.known.items()}
-    return propose_effort(known, job.at_recall) is not None
+    """Return whether points are missing, or the effort that reaches the recall, or the churn."""
+    if job.points or job.churn_at is not None:
+        return True
+    name = find_effort(kind)
+    return bool(
+        job.at_recall is not None
+        and name is not None
+        and job.known
+        and search_effort(name, job.known, job.at_recall)
+    )
 
 
-def _in_order(points: Sequence[Measurement]) -> list[Measurement]:
-    """Return points by their query settings."""
+def _in_order(plan: _Plan, finished: Finished, *, searched: bool) -> list[tuple[Measurement, ...]]:
+    """Return the rounds of each point, points by their query settings."""
+    asked = {make_key(plan.subject, query) for query in plan.build.queries}
+    rounds: dict[str, list[Measurement]] = {}
+    for point in sorted(finished.values(), key=lambda point: point.round):
+        if point.group == plan.group and (searched or point.key in asked):
+            rounds.setdefault(point.key, []).append(point)
     # by type first: words and numbers cannot be compared with each other
-    return sorted(points, key=lambda point: [(str(type(value)), value) for value in point.query.values()])
+    return sorted(
+        (tuple(points) for points in rounds.values()),
+        key=lambda points: [(str(type(value)), value) for value in points[0].query.values()],
+    )
 
 
 def _save_data(dataset: Dataset, folder: Path, k: int) -> None:
     # once for all builds, and only when one of them has work: vectors may take gigabytes
-    if (folder / "truth.npy").exists():
+    if (folder / "complete").exists():
         return
     np.save(folder / "vectors.npy", dataset.vectors.array)
     np.save(folder / "queries.npy", dataset.queries.array)
     attributes: dict[str, Any] = dict(dataset.vectors.attributes)
     np.savez(folder / "attributes.npz", **attributes)
-    np.save(folder / "truth.npy", dataset.neighbours(k).ids)
-
-
-def _run(job: Job, kind: type[Engine], timeout: float | None) -> Iterator[Mapping[str, object]]:
-    """Run a job in a process of its own, and yield its steps; a class that no module holds is run in this one."""
-    reference = _find_reference(kind)
-    if reference is None:
-        events: list[Mapping[str, object]] = []
-        try:
-            run_job(job, lambda event, details: events.append({"event": event, **details}), kind=kind)
-        except EngineFailed:
-            raise
-        except Exception as error:
-            msg = f"{type(error).__name__}: {error}"
-            raise EngineFailed(msg) from error
-        yield from events
-        return
-    yield from _run_process(replace(job, engine=reference), timeout)
-
-
-def _run_process(job: Job, timeout: float | None) -> Iterator[Mapping[str, object]]:
-    path = Path(job.data) / "job.json"
-    path.write_text(json.dumps(to_builtins(job)), encoding="utf-8")
-    with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(  # noqa: S603 - this very Python, with a file of our own
-            [sys.executable, "-m", "judged.index.worker", str(path)],
-            stdin=subprocess.PIPE,  # nothing is written to it: it ends when this process does, and the worker with it
-            stdout=subprocess.PIPE,
-            stderr=errors,  # a file: a pipe that nobody reads blocks an engine that prints much
-            env=_environment(job.workload.threads),
-            text=True,
-        )
-        failure: EngineFailed | None = None
-        alarm = Timer(timeout or TIMEOUT, process.kill)
-        alarm.start()
-        try:
-            assert process.stdout is not None  # noqa: S101 - a pipe, as was asked for
-            for line in process.stdout:
-                event = json.loads(line)
-                if event["event"] == "failed":
-                    failure = EngineFailed(event["message"], hint=event["hint"])
-                else:
-                    yield event
-            process.wait()
-        finally:
-            overdue = not alarm.is_alive()  # before `cancel`, which ends the timer as well
-            alarm.cancel()
-            if process.poll() is None:
-                process.kill()
-            process.wait()
-            for pipe in filter(None, (process.stdin, process.stdout)):
-                pipe.close()
-        if failure is not None:
-            raise failure
-        if process.returncode and overdue:
-            msg = f"it did not finish within {timeout or TIMEOUT:g} seconds"
-            raise EngineFailed(msg)
-        if process.returncode:
-            errors.seek(0)
-            last = errors.read().decode(errors="replace").strip().splitlines()[-1:] or [""]
-            msg = f"its process ended with code {process.returncode}: {last[0]}"
-            raise EngineFailed(msg)
-
-
-def _environment(threads: int) -> dict[str, str]:
-    """Return the environment of a worker: the threads of every library set before it is loaded, and our own path."""
-    names = (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-    )
-    # "" is the folder that Python was started in: engines of users are imported from there
-    path = os.pathsep.join(part or os.getcwd() for part in sys.path)  # noqa: PTH109
-    return {
-        **os.environ,
-        **dict.fromkeys((*names, "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS"), str(threads)),
-        "PYTHONPATH": path,
-    }
-
-
-def _find_reference(kind: type[Engine]) -> str | None:
-    """Return the "module:Class" from which another process can import an engine; None if there is none."""
-    target = kind
-    if issubclass(kind, OwnEngine):
-        target = kind.__dict__.get("factory").__func__ if "factory" in kind.__dict__ else kind  # type: ignore[union-attr]
-        if not isinstance(target, type):
-            return None
-    module = sys.modules.get(target.__module__)
-    if target.__module__ == "__main__" or getattr(module, target.__qualname__, None) is not target:
-        return None
-    return f"{target.__module__}:{target.__qualname__}"
+    truth = dataset.neighbours(k)
+    np.savez(folder / "truth.npz", ids=truth.ids, distances=truth.distances)
+    (folder / "complete").touch()

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZipFile
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 METRICS = {"euclidean": "l2", "angular": "cosine", "hamming": "hamming", "dot": "ip", "ip": "ip"}
 """Names of the metrics in ann-benchmarks."""
-_HDF5 = ("train", "test", "neighbors", "distances")
+_HDF5 = ("train", "test", "neighbors")
+_IDS = ("id", "_id")
+"""Columns that name the vectors of a table, by which its neighbours are listed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +40,10 @@ class VectorFile:
     vectors: NDArray[np.number]
     queries: NDArray[np.number] | None = None
     neighbours: NDArray[np.int64] | None = None
-    distances: NDArray[np.float64] | None = None
     metric: str | None = None
     attributes: dict[str, NDArray[np.int64]] | None = None
+    ids: NDArray[np.int64] | None = None
+    """The id of each row, where the file names them."""
 
 
 def read_vectors(path: str | os.PathLike[str]) -> Vectors:
@@ -53,15 +56,16 @@ def read_vectors(path: str | os.PathLike[str]) -> Vectors:
     return Vectors.from_array(file.vectors, attributes=file.attributes, name=str(path))
 
 
-def read_ids(path: str | os.PathLike[str]) -> NDArray[np.int64]:
-    """Return a matrix of ids, such as neighbours in `.ivecs`."""
-    ids = read_vector_file(path).vectors
+def read_ids(path: str | os.PathLike[str]) -> VectorFile:
+    """Return a file whose matrix holds ids, such as neighbours in `.ivecs`."""
+    file = read_vector_file(path)
+    ids = file.vectors
     if ids.dtype.kind == "f" and (ids == ids.astype(np.int64)).all():
         ids = ids.astype(np.int64)
     if ids.dtype.kind not in "iu":
         got = f"{ids.dtype}, expected whole numbers"
         raise BadInput(str(path), [Problem.error("not-ids", "neighbours", got)])
-    return ids.astype(np.int64)
+    return replace(file, vectors=ids.astype(np.int64))
 
 
 def read_vector_file(path: str | os.PathLike[str]) -> VectorFile:
@@ -95,12 +99,11 @@ def _read_hdf5(path: Path) -> VectorFile:
             raise BadInput(str(path), [Problem.error("missing-column", "data sets", got)])
         parts = {name: np.asarray(file[name]) for name in _HDF5 if name in file}
         named = file.attrs.get("distance")
-    neighbours, distances = parts.get("neighbors"), parts.get("distances")
+    neighbours = parts.get("neighbors")
     return VectorFile(
         parts["train"],
         parts.get("test"),
         None if neighbours is None else neighbours.astype(np.int64),
-        None if distances is None else distances.astype(np.float64),
         METRICS.get(named.decode() if isinstance(named, bytes) else str(named)),
     )
 
@@ -207,7 +210,14 @@ def _read_parquet(path: Path) -> VectorFile:
         for name in table.column_names
         if pa.types.is_integer(table.schema.field(name).type)
     }
-    return VectorFile(vectors, attributes=attributes)
+    # ids name rows; taken for an attribute they would be filtered by, and neighbours listed by them misread
+    name = next((name for name in attributes if name.lower() in _IDS), None)
+    ids = None if name is None else attributes.pop(name)
+    if ids is not None and len(np.unique(ids)) < len(ids):
+        values, counts = np.unique(ids, return_counts=True)
+        got = f"{values[counts > 1][0]} appears twice; ids must be unique"
+        raise BadInput(str(path), [Problem.error("repeated-id", f"column `{name}`", got)])
+    return VectorFile(vectors, attributes=attributes, ids=ids)
 
 
 def _is_list(kind: pa.DataType) -> bool:

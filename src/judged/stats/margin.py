@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Literal, TypeAlias
 
@@ -23,8 +23,13 @@ from judged.stats.paired import check_resamples, summarise
 from judged.stats.randomisation import EXACT_UP_TO, draw_flips
 
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive"]
-OneSidedTest: TypeAlias = Literal["t", "randomisation"]
+OneSidedTest: TypeAlias = Literal["t", "randomisation", "welch", "crossed"]
+"""`welch` is of independent rounds, `crossed` of queries and rounds; `margin_of_mean` takes both."""
 
+NOT_ASKED = Undefined(
+    "wall times of two days differ for other reasons too, and nobody asked to decide by them"
+)
+"""The reason why a difference that was measured is not decided about."""
 POWER = 0.8
 """Power at which an effect counts as detectable."""
 CELLS = 2**21
@@ -132,6 +137,29 @@ def margin_test(
         resamples=0 if exact else resamples,
         clusters=left.draws if left.clustered else 0,
     )
+
+
+def margin_of_mean(
+    of: SampleMean, *, margin: float, alpha: float, test: OneSidedTest, size: int
+) -> MarginTest:
+    """Test an estimated difference against a margin, by its own error and degrees of freedom; as `margin_test` does.
+
+    `size` is the number of values that it was estimated from.
+
+    >>> from judged.stats.rounds import welch_mean
+    >>> of = welch_mean([1.0, 1.1, 0.9], [1.0, 1.2, 0.8])
+    >>> margin_of_mean(of, margin=-0.5, alpha=0.05, test="welch", size=3).verdict
+    'pass'
+    """
+    left = replace(of, mean=of.mean - margin)
+    if of.undefined is not None:
+        return _decide_by_sight(test, of.mean, left, margin, alpha, size=size)
+    bounds, allowed = _t_bounds(left, alpha), alpha * (1 + SAME)
+    verdict: Verdict = (
+        "pass" if bounds.p_above <= allowed else "fail" if bounds.p_below <= allowed else "inconclusive"
+    )
+    ends = bounds.low + margin, bounds.high + margin
+    return MarginTest(test, size, of.mean, margin, alpha, *ends, bounds.p_above, bounds.p_below, verdict)
 
 
 @dataclass(frozen=True, slots=True)

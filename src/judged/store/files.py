@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +23,9 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | 
 
 DRAFT, LONGEST_NAME = ".judged-draft", 100
 """Suffix of the name of a draft, and the number of characters it keeps of its file's name."""
+
+_SCRATCH, _IN_USE = "judged-scratch-", ".judged-in-use"
+"""Beginning of the name of a scratch folder, and the file in it that is locked while it is in use."""
 
 UNPACKED_BYTES, UNPACKED_RATIO = 1 << 30, 200
 """A file may unpack to the larger of that many bytes and that many times its own size."""
@@ -108,6 +113,39 @@ def _lock(descriptor: int, *, wait: bool = False) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def scratch_folder(purpose: str) -> Iterator[Path]:
+    """Make a temporary folder that is removed at the end, and remove those whose processes were killed.
+
+    A folder is locked while it is in use, so that nobody takes it for one that was left behind.
+    """
+    parent = Path(tempfile.gettempdir())
+    for entry in parent.glob(f"{_SCRATCH}*"):
+        _remove_scratch(entry)
+    folder = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{purpose}-"))
+    descriptor = os.open(folder / _IN_USE, os.O_RDWR | os.O_CREAT, 0o600)
+    if fcntl is not None:
+        _lock(descriptor)
+    try:
+        yield folder
+    finally:
+        os.close(descriptor)  # Windows removes no open file
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_scratch(folder: Path) -> None:
+    if fcntl is None:
+        return
+    with suppress(OSError):  # of another user, or removed meanwhile
+        descriptor = os.open(folder / _IN_USE, os.O_RDWR | os.O_NOFOLLOW)
+        try:
+            # without the file, its process has only just made it
+            if folder.stat().st_uid == os.getuid() and _lock(descriptor):
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(descriptor)
 
 
 def write_file(path: Path, content: str | bytes) -> None:

@@ -30,7 +30,7 @@ class _Characters(dict[int, int | str | None]):
 
     def __missing__(self, code: int) -> int | str | None:
         kind = category(chr(code))
-        kept = kind[0] not in "PSZC" or 0xE000 <= code < 0xE004  # noqa: PLR2004 - the signs of `_KEPT`
+        kept = kind[0] not in "PSZC" or 0xE000 <= code < 0xE004
         self[code] = None if kind == "Cf" else code if kept else " "
         return self[code]
 

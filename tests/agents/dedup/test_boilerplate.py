@@ -81,7 +81,7 @@ def test_one_passage_in_five_iterations_is_one_result() -> None:
     ("words", "same"),
     [("a b c d e f g h", True), ("a b c d e f g", False), ("x" * 40, True), ("x" * 39, False)],
 )
-def test_eight_words_or_forty_characters_are_informative(words: str, same: bool) -> None:  # noqa: FBT001
+def test_eight_words_or_forty_characters_are_informative(words: str, same: bool) -> None:
     """Fewer are evidence only with a title."""
     assert place(Hit(snippet=words), Hit(snippet=words)) == [0, int(not same)]
     assert place(Hit(title="T", snippet=words), Hit(title="T", snippet=words)) == [0, 0]

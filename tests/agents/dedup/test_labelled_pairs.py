@@ -47,7 +47,7 @@ def test_there_are_enough_pairs_of_every_kind_and_half_is_held_out() -> None:
 
 @pytest.mark.parametrize("unit", ["document", "passage"])
 @pytest.mark.parametrize(("held_out", "half"), [(False, "for tuning"), (True, "held out")])
-def test_precision_and_recall_are_those_of_the_page(unit: str, held_out: bool, half: str) -> None:  # noqa: FBT001
+def test_precision_and_recall_are_those_of_the_page(unit: str, held_out: bool, half: str) -> None:
     """For `document`, at least 0.95 and 0.80 on the half that no rule was tuned on."""
     counts = Counter((_joins(pair, unit), pair[unit]) for pair in PAIRS if pair["held_out"] == held_out)
     precision = counts[True, True] / (counts[True, True] + counts[True, False])

@@ -38,6 +38,7 @@ class Chroma(CollectionEngine):
     title = "Chroma in process, HNSW graph"
     extra = "chroma"
     packages = ("chromadb",)
+    modules = ("chromadb",)
     capabilities: ClassVar[Capabilities] = Capabilities(filters=True, deletes=True)
     build_settings: ClassVar[Mapping[str, Setting]] = {
         **GRAPH_BUILD,
@@ -46,7 +47,6 @@ class Chroma(CollectionEngine):
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Connect, and make an empty collection."""
-        self._library = self.load("chromadb")
         self.open(spec, settings)
         graph = {
             "space": spec.metric,

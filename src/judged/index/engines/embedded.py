@@ -65,6 +65,7 @@ class SqliteVec(_Table):
     title = "sqlite-vec in SQLite, exact search"
     extra = "sqlite-vec"
     packages = ("sqlite-vec", "apsw")  # apsw, because many Pythons cannot load extensions of SQLite
+    modules = ("apsw", "sqlite_vec")
     capabilities = Capabilities(
         frozenset({"l2", "cosine", "hamming"}), exact=True, filters=True, deletes=True
     )
@@ -136,6 +137,7 @@ class DuckdbVss(_Table):
     title = "DuckDB with vss, HNSW graph"
     extra = "duckdb-vss"
     packages = ("duckdb-extension-vss", "duckdb")
+    modules = ("duckdb", "duckdb_extension_vss")
     capabilities = Capabilities(
         filters=True,
         deletes=True,
@@ -226,6 +228,7 @@ class LancedbHnsw(_Table):
     title = "LanceDB, HNSW graph"
     extra = "lancedb"
     packages = ("lancedb",)
+    modules = ("lancedb", "lancedb.index")
     capabilities = Capabilities(filters=True, deletes=True)
     build_settings = GRAPH_BUILD
     query_settings = GRAPH_QUERY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +25,13 @@ from judged.index.engine import (
     VectorArray,
 )
 
-_LISTS = Setting(1024, "number of inverted lists")
+
+def _scale_lists(size: int) -> int:
+    """Return 4 √n lists, the least that faiss' guidelines advise, but no more than can be trained with 39 vectors each."""
+    return max(1, min(4 * isqrt(size), size // 39))
+
+
+_LISTS = Setting(1024, "number of inverted lists; without a value, 4 √n for n vectors", scale=_scale_lists)
 _PROBES = Setting(8, "inverted lists that a search looks into", (1, 2, 4, 8, 16, 32, 64, 128), effort=True)
 
 
@@ -33,6 +40,7 @@ class _Faiss(Engine):
 
     extra = "faiss"
     packages = ("faiss-cpu",)
+    modules = ("faiss",)
     capabilities: ClassVar[Capabilities] = Capabilities(filters=True)
     parameters: ClassVar[str] = "SearchParameters"
     """The class of faiss that holds the settings of a search."""

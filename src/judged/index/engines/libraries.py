@@ -61,6 +61,7 @@ class Hnswlib(_HnswLibrary):
     title = "hnswlib, HNSW graph"
     extra = "hnswlib"
     packages = ("hnswlib",)
+    modules = ("hnswlib",)
     capabilities = Capabilities(filters=True, deletes=True)
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
@@ -113,6 +114,7 @@ class Usearch(_HnswLibrary):
     title = "usearch, HNSW graph"
     extra = "usearch"
     packages = ("usearch",)
+    modules = ("usearch.index",)
     capabilities = Capabilities(frozenset(METRICS), deletes=True)
     build_settings: ClassVar[Mapping[str, Setting]] = {
         **GRAPH_BUILD,
@@ -161,6 +163,7 @@ class Voyager(_HnswLibrary):
     title = "voyager, HNSW graph"
     extra = "voyager"
     packages = ("voyager",)
+    modules = ("voyager",)
     capabilities = Capabilities(deletes=True)
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
@@ -195,6 +198,7 @@ class Annoy(Engine):
     title = "annoy, forest of random trees"
     extra = "annoy"
     packages = ("annoy",)
+    modules = ("annoy",)
     capabilities = Capabilities(frozenset(METRICS), unverified=frozenset({"search_k"}))
     build_settings: ClassVar[Mapping[str, Setting]] = {
         "trees": Setting(50, "trees; more of them find more, and take more memory")
@@ -246,6 +250,7 @@ class Scann(BatchEngine):
     title = "ScaNN, partitions with anisotropic quantisation"
     extra = "scann"
     packages = ("scann",)
+    modules = ("scann",)
     capabilities = Capabilities(unverified=frozenset({"leaves_to_search", "reorder"}))
     build_settings: ClassVar[Mapping[str, Setting]] = {
         "leaves": Setting(1000, "partitions; about the square root of the number of vectors"),

@@ -37,6 +37,7 @@ class MilvusHnsw(CollectionEngine):
     title = "Milvus server, HNSW graph"
     extra = "milvus"
     packages: ClassVar[tuple[str, ...]] = ("pymilvus",)
+    modules: ClassVar[tuple[str, ...]] = ("pymilvus",)
     address_example = "http://localhost:19530"
     capabilities: ClassVar[Capabilities] = Capabilities(
         filters=True, deletes=True, remote=True, unverified=frozenset({"ef"})
@@ -46,7 +47,6 @@ class MilvusHnsw(CollectionEngine):
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Connect, and make an empty collection."""
-        self._library = self.load("pymilvus")
         self.open(spec, settings)
         kind = self._library.DataType
         with self.asking():
@@ -138,6 +138,7 @@ class MilvusLite(MilvusHnsw):
     title = "Milvus Lite, HNSW graph"
     extra = "milvus-lite"
     packages = ("milvus-lite", "pymilvus")
+    modules = ("pymilvus", "milvus_lite")
     capabilities = Capabilities(
         filters=True,
         deletes=True,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 from uuid import uuid4
 
@@ -44,6 +45,8 @@ PlanNode = TypedDict(
 OPERATORS: Mapping[Metric, str] = {"l2": "<->", "ip": "<#>", "cosine": "<=>", "hamming": "<~>"}
 OLDEST = (0, 8)
 """The first version of pgvector with iterative scans."""
+LABEL = "made by judged index, which drops it"
+"""Comment on a table, without which a name is not taken for a leftover."""
 PATIENCE = 10
 """Seconds to wait for a connection."""
 
@@ -53,11 +56,17 @@ _STORAGE: Mapping[str, Setting] = {
 }
 
 
+def _scale_lists(size: int) -> int:
+    """Return a list for each 1,000 rows up to a million, then √n; at least 10."""
+    return max(10, size // 1000 if size <= 1_000_000 else isqrt(size))
+
+
 class _Pgvector(RemoteEngine):
     """A table of vectors; a subclass says which index it has and how it is searched."""
 
     extra = "pgvector"
     packages = ("pgvector", "psycopg")
+    modules = ("psycopg", "pgvector.psycopg")
     address_example = "postgresql://user@localhost/database"
     capabilities: ClassVar[Capabilities] = Capabilities(
         frozenset(METRICS), filters=True, deletes=True, remote=True
@@ -73,8 +82,15 @@ class _Pgvector(RemoteEngine):
         self._connections: list[psycopg.Connection] = []
         self._read: psycopg.Connection | None = None
 
+    def ask_version(self, url: str) -> str:
+        """Connect, and return the versions of pgvector and PostgreSQL."""
+        self._psycopg, self._address = self.load("psycopg"), url
+        with self._open_connection() as connection:
+            self._check_version(connection)
+        return type(self).server_version
+
     def create(self, spec: IndexSpec, settings: Settings) -> None:
-        """Connect, and make an empty table."""
+        """Connect, remove what killed benchmarks left, and make an empty table."""
         self._psycopg, self._pgvector = self.load("psycopg"), self.load("pgvector.psycopg")
         values = self.load("pgvector")
         self._spec, self._settings = spec, settings
@@ -93,6 +109,9 @@ class _Pgvector(RemoteEngine):
         name = f"judged_{uuid4().hex[:16]}"
         self._table, self._index = self._psycopg.sql.Identifier(name), f"{name}_index"
         self._connect()
+        self._remove_leftovers()
+        # held while this session lives, however it ends: the table of a session that is gone is left over
+        self._run("select pg_advisory_lock(hashtextextended({}, 0))", name)
         # whole bytes, as bits are packed; those that fill the last byte are 0 in every vector
         size = -(-spec.dimensions // 8) * 8 if self._type == "bit" else spec.dimensions
         columns = [self._format("{} bigint not null", self._name(field)) for field in spec.fields]
@@ -102,6 +121,7 @@ class _Pgvector(RemoteEngine):
             self._table,
             self._psycopg.sql.SQL(", ").join([column, *columns]),
         )
+        self._run("comment on table {} is {}", self._table, LABEL)
 
     def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
         """Copy the rows in PostgreSQL's binary format."""
@@ -199,7 +219,19 @@ class _Pgvector(RemoteEngine):
     def _table_name(self) -> str:
         return str(self._table.as_string(None))
 
-    def _connect(self) -> psycopg.Connection:
+    def _remove_leftovers(self) -> None:
+        """Drop the tables of benchmarks whose sessions are gone: those that were killed."""
+        rows = self._write.execute(
+            "select relname from pg_class where relkind = 'r' and relname ~ '^judged_[0-9a-f]{16}$'"
+            " and obj_description(oid, 'pg_class') = %s and pg_table_is_visible(oid)",
+            (LABEL,),
+        ).fetchall()
+        for (name,) in rows:
+            if self._run("select pg_try_advisory_lock(hashtextextended({}, 0))", name):
+                self._run("drop table if exists {}", self._name(name))
+                self._run("select pg_advisory_unlock(hashtextextended({}, 0))", name)
+
+    def _open_connection(self) -> psycopg.Connection:
         try:
             # autocommit, because `vacuum` cannot run inside a transaction
             connection: psycopg.Connection = self._psycopg.connect(
@@ -207,6 +239,10 @@ class _Pgvector(RemoteEngine):
             )
         except self._psycopg.Error as error:
             raise self._word_connection(error) from error
+        return connection
+
+    def _connect(self) -> psycopg.Connection:
+        connection = self._open_connection()
         self._connections.append(connection)
         self._check_version(connection)
         self._pgvector.register_vector(connection)
@@ -379,7 +415,9 @@ class PgvectorIvfflat(_Pgvector):
         "iterative_scan": "ivfflat.iterative_scan",
     }
     build_settings: ClassVar[Mapping[str, Setting]] = {
-        "lists": Setting(1024, "number of inverted lists"),
+        "lists": Setting(
+            1024, "number of inverted lists; without a value, as pgvector's guide says", scale=_scale_lists
+        ),
         **_STORAGE,
     }
     query_settings: ClassVar[Mapping[str, Setting]] = {

@@ -41,6 +41,7 @@ class Qdrant(CollectionEngine):
     title = "Qdrant server, HNSW graph"
     extra = "qdrant"
     packages = ("qdrant-client",)
+    modules = ("qdrant_client",)
     address_example = "http://localhost:6333"
     capabilities: ClassVar[Capabilities] = Capabilities(
         filters=True, deletes=True, remote=True, unverified=frozenset({"ef"})
@@ -50,9 +51,8 @@ class Qdrant(CollectionEngine):
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Connect, and make an empty collection that is not indexed yet."""
-        self._library = self.load("qdrant_client")
-        models = self._models = self._library.models
         self.open(spec, settings)
+        models = self._models = self._library.models
         distance = {"l2": "Euclid", "ip": "Dot", "cosine": "Cosine"}[spec.metric]
         vectors = models.VectorParams(size=spec.dimensions, distance=models.Distance(distance))
         with self.asking():
@@ -198,6 +198,7 @@ class QdrantEdge(Engine):
     title = "Qdrant Edge, HNSW graph in process"
     extra = "qdrant-edge"
     packages = ("qdrant-edge-py",)
+    modules = ("qdrant_edge",)
     # a shard reports how much is indexed, which `finish` checks, and no setting
     capabilities = Capabilities(
         filters=True, deletes=True, unverified=frozenset({"M", "ef_construction", "ef"})
