@@ -83,7 +83,7 @@ def test_copies_are_written_and_the_exit_code_shows_what_is_left(invoke: Invoke,
     [
         (["--fix", "first"], "need each other"),
         (["-o", "x.run"], "need each other"),
-        (["--fix", "first", "-o", "a", "-o", "b", "-o", "c"], "expected 1 (each RUN) or 2 (QRELS too)"),
+        (["--fix", "first", "-o", "a", "-o", "b", "-o", "c"], "expected 1 (each run) or 2 (judgments too)"),
         (["--fix", "first", "-o", "bm25.run", "--force"], "never written in its place"),
         (["--fix", "first", "-o", "dense.run"], "exists already"),
     ],
@@ -304,3 +304,37 @@ def test_texts_of_other_queries_are_noted(
 
     assert f"Warning: {message}" in invoke(*arguments, "--queries", "others.tsv").stderr
     assert message not in invoke(*arguments, "--queries", "some.tsv").stderr
+
+
+def test_files_are_known_by_their_columns_in_any_order(invoke: Invoke) -> None:
+    """As tools that pass the names of changed files have them."""
+    usual = invoke("lint", "qrels.txt", "bm25.run", "dense.run")
+    other = invoke("lint", "dense.run", "qrels.txt", "bm25.run")
+    named = invoke("lint", "dense.run", "bm25.run", "--qrels", "qrels.txt")
+
+    assert "missing-queries" in usual.output
+    assert sorted(usual.output.splitlines()) == sorted(other.output.splitlines())
+    assert sorted(usual.output.splitlines()) == sorted(named.output.splitlines())
+
+
+def test_runs_without_judgments_are_checked_by_themselves(invoke: Invoke) -> None:
+    """What needs judgments is left out; ties are found."""
+    done = invoke("lint", "dense.run")
+
+    assert done.exit_code == 0
+    assert "tied-scores" in done.output
+    assert "missing-queries" not in done.output
+
+
+def test_runs_are_not_checked_against_one_of_several_judgments(invoke: Invoke, collection: Path) -> None:
+    """Which one would be a guess, unless it is said."""
+    (collection / "other.qrels").write_text("q9 0 d1 1\n")
+    several = invoke("lint", "bm25.run", "qrels.txt", "other.qrels")
+    said = invoke("lint", "bm25.run", "qrels.txt", "--qrels", "other.qrels", "--format", "json")
+
+    assert "there are 2 files of judgments, so runs were checked by themselves" in several.output
+    assert [file["file"] for file in json.loads(said.stdout)["tables"]["files"]] == [
+        "other.qrels",
+        "qrels.txt",
+        "bm25.run",
+    ]

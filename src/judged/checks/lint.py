@@ -55,7 +55,7 @@ UNJUDGED_QUERIES = declare(
 
 
 def lint(
-    qrels: JudgmentsLike,
+    qrels: JudgmentsLike | None,
     *runs: RunLike | System | Sequence[str | os.PathLike[str]],
     intents: bool = False,
     join: bool = False,
@@ -63,7 +63,7 @@ def lint(
 ) -> LintReport:
     r"""Return what is wrong or notable with judgments and runs: each kind with its count and first places.
 
-    `qrels` and `runs` may be anything `judged.evaluate` accepts; a folder or a pattern is several runs, unless `join` makes one
+    `qrels` and `runs` may be anything `judged.evaluate` accepts; without judgments (None), runs are checked by themselves; a folder or a pattern is several runs, unless `join` makes one
     of its files. Nothing is raised for what the files hold: a
     file that cannot be read at all is a finding too. Errors are what `judged.evaluate` refuses. `intents` reads
     the second column of TREC judgments as intents, or a column `iteration`, as `judged.read_judgments` does.
@@ -74,16 +74,17 @@ def lint(
     [('conflicting-grades', 'judgments:2: document `d1` of query `q1` has grade 2, and 1 at judgments:1')]
     """
     sources = _list_sources(runs, join=join)
-    inputs = observe_files([("judgments", qrels), *(("run", source.source) for source in sources)])
+    given = [] if qrels is None else [("judgments", qrels)]
+    inputs = observe_files([*given, *(("run", source.source) for source in sources)])
     grades = Grades()
-    judgments = _survey(qrels, "judgments", "judgments", grades, intents=intents)
+    judgments = None if qrels is None else _survey(qrels, "judgments", "judgments", grades, intents=intents)
     grades.close()
     if isinstance(judgments, Survey):
         _check_ids(judgments, None)
         if judgments.rows == 0 and not judgments.findings.counts[EMPTY]:
             place = Place(judgments.findings.file)
             judgments.findings.add_at(EMPTY, place, "holds no judgments")
-    files = [_report(judgments)]
+    files = [] if judgments is None else [_report(judgments)]
     for number, source in enumerate(sources, 1):
         if progress is not None:
             progress(number, len(sources) + 1)
@@ -93,7 +94,7 @@ def lint(
 
 
 def _survey_runs(
-    source: System, name: str, grades: Grades, judgments: Survey | FileReport
+    source: System, name: str, grades: Grades, judgments: Survey | FileReport | None
 ) -> Iterator[FileReport]:
     """Yield a report of each run of a source: one, unless it is a table of several systems."""
     for label, run in _split_systems(source, name):

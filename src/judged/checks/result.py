@@ -138,6 +138,7 @@ class LintReport(Result):
         """Return a table of all findings, their first places, and what each kind means."""
         if not any(file.findings for file in self.files):
             yield Sentence(f"nothing found in {counted(len(self.files), 'file')}")
+            yield Notes(self.notes)
             return
         rows = tuple(
             (file.file, finding.severity, finding.code, finding.count, finding.kind.counted)
@@ -159,6 +160,7 @@ class LintReport(Result):
                     for code, kind in explained.items()
                 ),
                 *(Note(found.code, found.severity, f"hint: {hint}") for hint, found in hints.items()),
+                *self.notes,
             )
         )
 
