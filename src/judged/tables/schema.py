@@ -271,8 +271,7 @@ class Schema:
         message = f"{_quote(columns) or 'none'}; no {absent} among them"
         hint = "; ".join(f"name the {field.name} one of {_name_first(field.names)}" for field in missing)
         hint += f", or say which column it is: `--map {missing[0].name}=COLUMN`"
-        names = {field.name for field in missing}
-        if "document" in names and "query" not in names:
+        if self.has("document") and not {"query", "document"}.isdisjoint(field.name for field in missing):
             hint += "; values of measures by query, which a tool computed, are read with `--scores`"
         if any(field.name == "score" for field in missing) and "rank" in _by_lower_case(columns):
             hint = "a rank is not a score: add a `score` column that decreases with rank, e.g. −rank"
@@ -558,7 +557,8 @@ LONG_SCORES = Schema(
             "query",
             (
                 *("query_id", "query-id", "qid", "q_id", "question_id", "example_id", "sample_id"),
-                *("id", "_id", "query"),
+                *("id", "_id", "task_id", "instance_id", "item_id", "prompt_id", "case_id", "test_id"),
+                "query",
             ),
             required=False,
         ),
