@@ -221,6 +221,41 @@ def test_a_baseline_is_a_name_or_a_path_as_typed(
         assert (gate["run"], gate["baseline"]) == ("a", "b")
 
 
+@pytest.mark.parametrize("baseline", ["b.run", "./b.run", "x=b.run"])
+def test_a_baseline_may_be_a_file_that_is_not_listed(baseline: str, invoke: Invoke) -> None:
+    """On the command line, and in Python with a path, whatever form the runs have."""
+    for name, text in (("qrels", QRELS), ("a.run", GOOD), ("b.run", BAD)):
+        Path(name).write_text(text)
+    done = invoke("compare", "qrels", "a.run", "-m", "RR", "--baseline", baseline, "--format", "json")
+    path = baseline.rpartition("=")[2]
+
+    assert json.loads(done.stdout)["systems"] == ["a", "x" if "=" in baseline else "b"]
+    for runs in ("a.run", ["a.run"], {"a": "a.run"}):
+        compared = judged.compare("qrels", runs, "RR", baseline=path)
+        assert (compared.systems, compared.baselines) == (("a", "b"), ("b",))
+    assert judged.compare("qrels", ["a.run", "b.run"], "RR", baseline=path).systems == ("a", "b")
+    assert judged.compare("qrels", "[ab].run", "RR", baseline=path).systems == ("a", "b")
+
+
+def test_python_joins_files_where_commands_do(lay_out: Callable[[str], tuple[str, ...]]) -> None:
+    """`gate` and `explain` take `join`, and scores that exist already refuse it."""
+    lay_out("joined folders")
+    for folder in (Path("a"), Path("b")):
+        assert judged.explain("qrels", folder, "RR", query="q1", join=True).run == folder.name
+    report = judged.gate("qrels", "a", "RR", baseline="a", join=True)
+    evaluation = judged.evaluate("qrels", "a", "RR", join=True)
+
+    assert report.verdict == "pass"
+    with pytest.raises(judged.JudgedError, match="called like parts of one run"):
+        judged.gate("qrels", "a", "RR", baseline="a")
+    with pytest.raises(judged.JudgedError, match="called like parts of one run"):
+        judged.explain("qrels", "a", "RR", query="q1")
+    with pytest.raises(judged.JudgedError, match="`join` has no effect on scores"):
+        judged.compare([evaluation, evaluation], join=True)
+    with pytest.raises(judged.JudgedError, match="`join` has no effect on scores"):
+        judged.gate(evaluation, baseline=evaluation, join=True)
+
+
 def test_a_baseline_that_is_neither_is_refused(
     lay_out: Callable[[str], tuple[str, ...]], invoke: Invoke
 ) -> None:

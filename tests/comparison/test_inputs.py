@@ -112,3 +112,16 @@ def test_a_note_names_five_systems_and_counts_the_others() -> None:
     assert group_notes(by_fact) == [("info", "unjudged: s0 0 %, s1 1 %, s2 2 %, s3 3 %, s4 4 % and 2 more")]
     assert "s142: has ties" in group_notes(alike, most=None)[0][1]
     assert group_notes(alike[:5]) == [("info", "s0, s1, s2, s3, s4: has ties")]
+
+
+def test_results_of_one_name_are_asked_for_others() -> None:
+    """As those of arrays, which are all called `predictions`."""
+    first, second = (
+        judged.evaluate_arrays(scores, [1, 0, 0, 1], measures="RR", group_sizes=[2, 2])
+        for scores in ([0.9, 0.1, 0.5, 0.2], [0.1, 0.9, 0.5, 0.2])
+    )
+
+    with pytest.raises(BadSample, match=r"2 systems are called `predictions`[^}]*\{\"first\": …"):
+        judged.compare([first, second])
+    named = judged.compare({"new": first, "old": second}, baseline="old")
+    assert named.contrast("new").difference == 0.25

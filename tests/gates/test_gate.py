@@ -244,3 +244,15 @@ def test_published_significance_is_a_gate_passed(shared_data: Callable[[str], Pa
     assert (round(found.baseline_mean, 4), round(found.run_mean, 4)) == (0.1960, 0.2071)
     assert found.test.p_above == pytest.approx(0.0017 / 2, abs=0.00005)
     assert found.verdict == "pass"
+
+
+def test_the_default_margin_is_a_hundredth_of_the_scale() -> None:
+    """-0.01 of RR, which lies between 0 and 1; DCG has no upper end."""
+    qrels, old, new = collection()
+
+    assert judged.gate(qrels, new, "RR", baseline=old)["RR"].min_delta == Delta(-0.01)
+    with pytest.raises(judged.JudgedError, match="`min_delta` is not given, and DCG has no known scale"):
+        judged.gate(qrels, new, ["RR", "DCG"], baseline=old)
+    assert judged.gate(qrels, new, "DCG", baseline=old, min_delta="-2%")["DCG"].min_delta == Delta(
+        -0.02, True
+    )

@@ -173,8 +173,9 @@ def test_nicknames_name_what_trec_eval_prints() -> None:
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("nDGC@5", UnknownName, "did you mean `nDCG`?"),
-        ("hits@5", UnknownName, "did you mean `hit`?"),
+        ("nDGC@5", UnknownName, "did you mean `nDCG@5`?"),
+        ("nDGC(gain='exp')@5", UnknownName, "did you mean `nDCG(gain='exp')@5`?"),
+        ("hits@5", UnknownName, "did you mean `hit@5`?"),
         ("xyz", UnknownName, "`judged measures` lists them all"),
         ("nDCG@ten", BadMeasure, "`@ten` of `nDCG@ten` is not a positive whole number"),
         ("P@0", BadMeasure, "`cutoff` of P must be a whole number from 1 to 1,000,000,000, not 0"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from judged.errors import BadSample
-from judged.stats.intervals import student_interval
+from judged.stats.intervals import Interval, mean_interval, student_interval, wilson_interval
+from judged.stats.outcome import NO_SPREAD
 
 
 @pytest.mark.parametrize(
@@ -44,3 +47,19 @@ def test_values_that_are_none_or_not_finite_are_refused(values: list[float], mes
     """Nothing, or what is not a number, has no interval."""
     with pytest.raises(BadSample, match=message):
         student_interval(values)
+
+
+def test_the_interval_of_a_mean_stays_on_its_scale() -> None:
+    """0.7 ± 12.7062 · 0.2 is cut to the scale; Wilson's of 4 in 5 by statsmodels 0.15.0 `proportion_confint`."""
+    plain = mean_interval([0.5, 0.9])
+    cut = mean_interval([0.5, 0.9], scale=(0.0, 1.0))
+    share = mean_interval([1, 1, 0, 1, 1], binary=True)
+    several = mean_interval([1, 0.5, 1], binary=True, scale=(0.0, 1.0))
+
+    assert isinstance(plain, Interval)
+    assert (plain.low, plain.high) == pytest.approx((-1.8412409, 3.2412409))
+    assert cut == replace(plain, low=0.0, high=1.0)
+    assert share == wilson_interval([1, 1, 0, 1, 1])
+    assert isinstance(several, Interval)
+    assert (several.method, several.high) == ("student", 1.0)
+    assert mean_interval([0.5, 0.5], scale=(0.0, 1.0)) == NO_SPREAD

@@ -286,8 +286,7 @@ class Schema:
         usual = "; ".join(f"{field.name}: {_list_usual(field)}" for field in missing)
         which = "column it is" if len(missing) == 1 else "columns they are"
         hint = f"say which {which}: {self.name_columns(chosen)}; usual names are known ({usual})"
-        names = {field.name for field in missing}
-        if "document" in names and "query" not in names:
+        if self.has("document") and not {"query", "document"}.isdisjoint(chosen):
             scores = name_setting("--scores", "judged.read_scores")
             hint += f"; values of measures by query, which a tool computed, are read with {scores}"
         if any(field.name == "score" for field in missing) and "rank" in _by_lower_case(columns):
@@ -591,7 +590,8 @@ LONG_SCORES = Schema(
             "query",
             (
                 *("query_id", "query-id", "qid", "q_id", "question_id", "example_id", "sample_id"),
-                *("id", "_id", "query"),
+                *("id", "_id", "task_id", "instance_id", "item_id", "prompt_id", "case_id", "test_id"),
+                "query",
             ),
             required=False,
         ),

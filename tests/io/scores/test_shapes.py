@@ -300,3 +300,61 @@ def test_directions_are_those_that_are_named() -> None:
         read_scores(rows, higher="gian")
     with pytest.raises(judged.JudgedError, match="`gain` is named by both"):
         read_scores(rows, higher="gain", lower="gain")
+
+
+def test_values_may_be_nested_in_rows() -> None:
+    """Under `scores`, `metrics` or `measures`; a name that is taken is told apart."""
+    nested = (
+        '{"id": "q1", "a": 2, "scores": {"a": 0.5, "b": 1}}\n{"id": "q2", "a": 3, "scores": {"a": 0.25}}\n'
+    )
+    scores = read(nested.encode())
+    single = read(nested.splitlines()[0].encode())
+
+    assert {name: column.tolist() for name, column in scores.values.items()} == {
+        "a": [2.0, 3.0],
+        "scores.a": [0.5, 0.25],
+        "b": pytest.approx([1.0, np.nan], nan_ok=True),
+    }
+    assert {name: column.tolist() for name, column in single.values.items()} == {
+        "a": [2.0],
+        "scores.a": [0.5],
+        "b": [1.0],
+    }
+
+
+def test_values_beyond_a_documented_scale_open_it() -> None:
+    """Ragas' cosine may be negative: no interval is cut at 0 then. Braintrust's is 0 to 1, and other rows look alike."""
+    rows = [
+        {"user_input": text, "response": "x", "answer_relevancy": value}
+        for text, value in (("a", -0.1), ("b", 1))
+    ]
+    alike = [{"input": text, "scores": {"ms": value, "f": 0.5}} for text, value in (("a", 120), ("b", 80))]
+
+    assert read(rows).kinds["answer_relevancy"].bounds == (-np.inf, np.inf)
+    assert read(rows[1:]).kinds["answer_relevancy"].bounds == (0.0, 1.0)
+    assert read(alike).kinds["ms"].higher_is_better is None
+    assert read(alike).kinds["f"].higher_is_better is True
+
+
+def test_columns_are_named_in_python() -> None:
+    """As by `--map`: also those of a long table."""
+    rows = [{"frage": "q1", "modell": name, "art": "f", "zahl": 0.5} for name in ("a", "b")]
+    named = {"query": "frage", "system": "modell", "measure": "art", "value": "zahl"}
+    long, wide = read_scores(rows, map=named), read_scores(rows, map={"query": "frage", "system": "modell"})
+
+    assert [(name, list(scores.values)) for name, scores in long.items()] == [("a", ["f"]), ("b", ["f"])]
+    assert list(wide["b"].values) == ["zahl"]
+    with pytest.raises(BadInput, match="abfrage"):
+        read_scores(rows, map={"query": "abfrage"})
+
+
+def test_tasks_are_queries_and_seeds_are_attempts() -> None:
+    """As harnesses of agents and of language models write them; an `id` of the row comes first."""
+    rows = [
+        {"task_id": task, "seed": seed, "passed": task == "t1"} for task in ("t1", "t2") for seed in (1, 2)
+    ]
+    scores = read(rows)
+
+    assert scores.queries.to_pylist() == ["t1", "t2"]
+    assert scores.repeats["passed"].tolist() == [[1.0, 1.0], [0.0, 0.0]]
+    assert read([{"id": "q", "task_id": "t", "passed": 1}]).queries.to_pylist() == ["q"]
