@@ -81,17 +81,11 @@ class Family:
         return {None: self.read_system(source, label)}
 
     def parse_measures(self, measures: Measures) -> list[Measure]:
-        """Return the measures of this family that were named, each once, with those that they must be shown with."""
+        """Return the measures of this family that were named, each once."""
         if self.parse is not None:
             return list(self.parse(measures))
         if self.name in SCOPES:
-            parsed = parse_measures(measures, family=self.name)
-            if not any(measure.companions for measure in parsed):
-                return parsed
-            shown: list[Measure | str] = []
-            for measure in parsed:
-                shown += [measure, *measure.companions]
-            return parse_measures(shown, family=self.name)
+            return parse_measures(measures, family=self.name)
         named = measures.split() if isinstance(measures, str) else measures
         several = [named] if isinstance(named, Measure) else list(named)
         return [name if isinstance(name, Measure) else self.measures[name] for name in several]

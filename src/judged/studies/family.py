@@ -13,11 +13,12 @@ from judged.arrays import Floats
 from judged.errors import WrongKind
 from judged.measures.groups import registry_for
 from judged.measures.measure import Measure
+from judged.measures.parse import parse_measures
 from judged.problem import Note
 from judged.protocol import BaseProtocol
 from judged.scoring.alignment import OwnedAlignment, align_owned
 from judged.scoring.counts import to_notes
-from judged.scoring.family import Family
+from judged.scoring.family import Family, Measures
 from judged.studies.measures import RerankingView, RoutingView, SkipView
 from judged.studies.tables import Choices, DecisionsLike, Reranking, SkipDecisions, read_decisions
 from judged.wording import counted
@@ -177,6 +178,19 @@ def _reader(kind: type[T], words: str) -> Callable[[DecisionsLike, str | None], 
     return read
 
 
+def _parser(family: str) -> Callable[[Measures], list[Measure]]:
+    """Return a reader of names that adds the measures that others must be shown with."""
+
+    def parse(measures: Measures) -> list[Measure]:
+        named = parse_measures(measures, family=family)
+        with_companions: list[Measure | str] = []
+        for measure in named:
+            with_companions += [measure, *measure.companions]
+        return parse_measures(with_companions, family=family)
+
+    return parse
+
+
 ROUTING = Family(
     name="routing",
     unit="query",
@@ -185,6 +199,7 @@ ROUTING = Family(
     align=align_choices,
     measures=registry_for("routing"),
     default_measures=("Accuracy", "Regret", "Balance"),
+    parse=_parser("routing"),
     read_system=_reader(Choices, "choices: query, chosen, optimal"),
     input_roles=("truth", "choices"),
 )
@@ -197,6 +212,7 @@ SKIPPING = Family(
     align=align_skips,
     measures=registry_for("skipping"),
     default_measures=("SkipEfficiency",),
+    parse=_parser("skipping"),
     read_system=_reader(SkipDecisions, "skip decisions: query, retrieved, needed"),
     input_roles=("truth", "decisions"),
 )
@@ -209,6 +225,7 @@ RERANKING = Family(
     align=align_reranking,
     measures=registry_for("reranking"),
     default_measures=("Improvement",),
+    parse=_parser("reranking"),
     read_system=_reader(Reranking, "values: query, before, after"),
     input_roles=("truth", "values"),
 )
