@@ -27,6 +27,7 @@ DEFAULT: dict[str, Any] = {
     "rel": 1,
     "depth": None,
     "recall_points": "truncated",
+    "no_relevant": "zero",
 }
 """The protocol that a tool is held to where a case says nothing else."""
 BY_INTENT = "has no judgments by intent"
@@ -156,7 +157,7 @@ class Case:
         Under the default protocol a tool is judged by its result.
         """
         for name, usual in DEFAULT.items():
-            wanted = self.protocol[name]
+            wanted = self.protocol.get(name, usual)
             if wanted != usual and name in measure.depends_on and wanted not in able.get(name, set()):
                 msg = f"cannot be asked for `{name}`: {wanted}"
                 raise NotSupported(msg)

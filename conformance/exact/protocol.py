@@ -33,6 +33,10 @@ OTHERS: dict[str, list[Any]] = {
     "recall_points": ["truncated", "rounded"],
 }
 """The conventions that are varied to see whether a result depends on them."""
+BY_GRADE = {"pessimistic": 1, "optimistic": -1}
+"""Rules that order tied documents by grade, with the sign of the key."""
+SHARES = frozenset({"AP", "nDCG", "P", "R", "RR", "Success"})
+"""Measures from 0 to 1 that a query without a relevant document may score 1 in."""
 
 Grade = Fraction | dict[str, Fraction]
 """The grade of a document, or its grades by intent."""
@@ -97,11 +101,17 @@ def as_single(score: float) -> float:
         return math.copysign(math.inf, score)
 
 
-def ordered(rows: list[tuple[str, float]], protocol: Mapping[str, Any]) -> list[str]:
-    """Return the documents by score, the highest first, and tied ones by the rule."""
+def ordered(
+    rows: list[tuple[str, float]], protocol: Mapping[str, Any], judged: Mapping[str, Grade] | None = None
+) -> list[str]:
+    """Return the documents by score, the highest first, and tied ones by the rule; unjudged ones have the lowest grade."""
     width = as_single if protocol["precision"] == "float32" else float
     names = list(rows)
-    if protocol["ties"] != "input-order":
+    if protocol["ties"] in BY_GRADE:
+        sign, known = BY_GRADE[protocol["ties"]], judged or {}
+        worth = {name: highest_of(known[name]) if name in known else -math.inf for name, _ in rows}
+        names.sort(key=lambda row: sign * worth[row[0]])
+    elif protocol["ties"] != "input-order":
         down = protocol["ties"] == "document-descending"
         names.sort(key=lambda row: row[0].encode(), reverse=down)
     return [document for document, _ in sorted(names, key=lambda row: -width(row[1]))]
@@ -115,7 +125,7 @@ def orders(
     Of tied documents with the same judgments one represents all, because no measure distinguishes them.
     """
     if protocol["ties"] != "expected":
-        return [ordered(rows, protocol)]
+        return [ordered(rows, protocol, judged)]
     width = as_single if protocol["precision"] == "float32" else float
     tied: dict[float, list[str]] = {}
     for document, score in rows:
@@ -170,6 +180,17 @@ def _list(judged: dict[str, Grade], names: list[str], protocol: Mapping[str, Any
     )
 
 
+def is_hopeless(
+    judged: dict[str, Grade], protocol: Mapping[str, Any], name: str, parameters: Mapping[str, Any]
+) -> bool:
+    """Return whether even the best order of the judged documents scores 0."""
+    if name not in SHARES:
+        msg = f"whether {name} is a share is not stated"
+        raise NotImplementedError(msg)
+    best = sorted(judged, key=lambda document: -highest_of(judged[document]))
+    return measured(_list(judged, best, protocol, Fraction(1)), name, parameters) == 0
+
+
 def expected(
     judgments: Judgments,
     results: Results,
@@ -182,6 +203,8 @@ def expected(
     for query, each in lists(judgments, results, protocol).items():
         absent = query not in results and name not in OF_JUDGMENTS
         values[query] = Fraction(0) if absent else mean([measured(one, name, parameters) for one in each])
+        if protocol.get("no_relevant") == "one" and is_hopeless(judgments[query], protocol, name, parameters):
+            values[query] = Fraction(1)
     return values, aggregate(name, list(values.values()))
 
 
@@ -195,7 +218,9 @@ def depends_on(
     """Return the conventions whose change would change a value."""
     stated = expected(judgments, results, protocol, name, parameters)
     found = []
-    for convention, options in OTHERS.items():
+    # a case that does not state it is the same under the usual convention
+    others = {**OTHERS, **({"no_relevant": ["zero"]} if "no_relevant" in protocol else {})}
+    for convention, options in others.items():
         changed = [{**protocol, convention: option} for option in options]
         if any(expected(judgments, results, each, name, parameters) != stated for each in changed):
             found.append(convention)

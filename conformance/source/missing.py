@@ -89,6 +89,23 @@ THEME = Theme(
             by_hand={"SetF": {"1": "0"}, "F1@5": {"1": "0"}},
         ),
         Case(
+            "missing/none-relevant-scores-one",
+            "Queries without a relevant document score 1",
+            "The protocol asks for 1 where the best order would score 0, as LightGBM and XGBoost do: for query 2, for query 3, "
+            "which the run lacks, and for query 1 where only grade 2 is relevant.",
+            [m("RR"), m("RR", rel=2), m("AP"), m("nDCG", 10), m("R", 2)],
+            qrels={"1": {"a": 1, "b": 0}, "2": {"x": 0, "y": 0}, "3": {"w": 0}},
+            run={"1": descending("b", "a"), "2": descending("x")},
+            protocol={"no_relevant": "one"},
+            by_hand={
+                "RR": {"1": "1/2", "2": "1", "3": "1", "all": "5/6"},
+                "RR(rel=2)": {"1": "1", "all": "1"},
+                "nDCG@10": {"1": "1/log2(3)", "2": "1", "all": "(1/log2(3) + 2)/3"},
+                "AP": {"all": "5/6"},
+                "R@2": {"1": "1", "all": "1"},
+            },
+        ),
+        Case(
             "missing/counts",
             "Counts are summed over queries",
             "The judged query that the run lacks still has its relevant documents.",

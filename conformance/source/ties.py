@@ -20,6 +20,9 @@ FORTY_RUN = {"1": {f"d{n:02}": 1.0 for n in range(1, 41)}}
 TAIL = {"1": {"a": 1, "b": 1}}
 TAIL_RUN = {"1": {"z": 9.0, "a": 5.0, "b": 5.0, "c": 5.0, "y": 1.0}}
 TAIL_MEASURES = [m("nDCG", 10), m("AP"), m("RR", 10), m("P", 2)]
+BY_GRADE = {"1": {"a": 1, "c": 2, "d": 0}}
+BY_GRADE_RUN = {"1": {"z": 9.0, "a": 5.0, "b": 5.0, "c": 5.0, "d": 5.0, "y": 1.0}}
+BY_GRADE_MEASURES = [m("RR"), m("AP"), m("nDCG", 10), m("R", 3), m("Bpref")]
 
 THEME = Theme(
     "ties",
@@ -89,6 +92,38 @@ THEME = Theme(
             run={"1": {"b": 5.0, "a": 5.0, "c": 5.0}},
             protocol={"ties": "input-order"},
             by_hand={"RR": {"1": "1/2"}},
+        ),
+        Case(
+            "ties/pessimistic",
+            "Tied documents by grade, the lowest first",
+            "The protocol asks for the order that scores least: b (unjudged), d, a, c. CatBoost ranks groups so.",
+            BY_GRADE_MEASURES,
+            qrels=BY_GRADE,
+            run=BY_GRADE_RUN,
+            protocol={"ties": "pessimistic"},
+            by_hand={
+                "RR": {"1": "1/4"},
+                "AP": {"1": "(1/4 + 2/5)/2"},
+                "nDCG@10": {"1": "(1/log2(5) + 2/log2(6)) / (2 + 1/log2(3))"},
+                "R@3": {"1": "0"},
+                "Bpref": {"1": "0"},
+            },
+        ),
+        Case(
+            "ties/optimistic",
+            "Tied documents by grade, the highest first",
+            "The protocol asks for the order that scores most: c, a, d, b (unjudged).",
+            BY_GRADE_MEASURES,
+            qrels=BY_GRADE,
+            run=BY_GRADE_RUN,
+            protocol={"ties": "optimistic"},
+            by_hand={
+                "RR": {"1": "1/2"},
+                "AP": {"1": "(1/2 + 2/3)/2"},
+                "nDCG@10": {"1": "(2/log2(3) + 1/2) / (2 + 1/log2(3))"},
+                "R@3": {"1": "1"},
+                "Bpref": {"1": "1"},
+            },
         ),
         Case(
             "ties/at-the-cutoff",

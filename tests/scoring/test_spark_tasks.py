@@ -22,7 +22,11 @@ from judged.tables.run import Run
 
 QRELS = {"q1": {"d1": 1, "d2": 2, "q1": 1}, "q2": {"d3": 1, "d30": 0}, "é": {"d5": 2, "d6": -1}}
 IDS = st.lists(st.tuples(st.sampled_from(["q1", "q2", "é", "q9", "q8"]), st.integers(0, 30)), unique=True)
-PROTOCOLS = (judged.Protocol(), judged.Protocol(ties="document-ascending", self_matches="removed"))
+PROTOCOLS = (
+    judged.Protocol(),
+    judged.Protocol(ties="document-ascending", self_matches="removed"),
+    judged.Protocol(ties="pessimistic", no_relevant="one"),
+)
 
 
 class Broadcast:
@@ -115,7 +119,7 @@ def test_rows_that_are_sent_and_gathered_are_ranked_as_on_one_machine(
         } | {-1 - int(query): (int(count),) for query, count in zip(blocks.query, blocks.count, strict=True)}
 
         assert to_ranks(parts, number) == expected
-        assert sum(part.scans(2)[number].rows for part in parts) == len(table)
+        assert sum(part.scans(len(PROTOCOLS))[number].rows for part in parts) == len(table)
     assert {name for part in parts for name in part.about.unjudged} == {q for q, _, _ in rows} - {*QRELS}
     assert sum(part.about.self_matches[1] for part in parts) == 2
 

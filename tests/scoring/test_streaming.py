@@ -161,6 +161,8 @@ def test_rows_in_any_order_are_brought_together_on_disk_and_said_so(form: str, t
             judged.Protocol(ties="expected", depth=3),
             judged.Protocol(missing="skip", unjudged="removed"),
             judged.Protocol(self_matches="removed"),
+            judged.Protocol(ties="pessimistic", no_relevant="one"),
+            judged.Protocol(ties="optimistic", depth=3),
         ]
     ),
     form=st.sampled_from(["run.trec", "run.parquet"]),

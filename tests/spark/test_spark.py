@@ -181,6 +181,27 @@ def test_spark_scores_as_one_machine_does(
     assert_same(judged.evaluate(make_qrels(), frame, MEASURES), expected)
 
 
+@pytest.mark.parametrize(
+    "conventions",
+    [{"ties": "pessimistic", "no_relevant": "one"}, {"ties": "optimistic", "depth": 3}],
+    ids=str,
+)
+def test_conventions_that_look_at_grades_are_those_of_one_machine(spark: Any, conventions: Any) -> None:
+    """Ties by grade, a depth that cuts a group of them, and queries with nothing to find."""
+    protocol = judged.Protocol(**conventions)
+    qrels = {"1": {"a": 1, "c": 2, "d": 0}, "2": {"x": 0}, "3": {"w": 0}}
+    rows = [("1", name, 5.0) for name in "abcd"] + [("1", "z", 9.0), ("2", "x", 1.0)]
+    frame = spark.createDataFrame(rows, "query string, document string, score double").repartition(3)
+    run: dict[str, dict[str, float]] = {}
+    for query, document, score in rows:
+        run.setdefault(query, {})[document] = score
+
+    assert_same(
+        judged.evaluate(qrels, frame, MEASURES, protocol=protocol),
+        judged.evaluate(qrels, run, MEASURES, protocol=protocol),
+    )
+
+
 def test_files_that_executors_cannot_open_are_read_by_spark(
     spark: Any, files: dict[str, Path], expected: judged.Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

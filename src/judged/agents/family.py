@@ -33,14 +33,13 @@ from judged.arrays import Ints
 from judged.errors import SHOWN, BadInput, BadMeasure, UnknownName, WrongKind
 from judged.io.read import read_labels
 from judged.measures.measure import Measure
-from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
 from judged.progress import Progress
 from judged.scoring.alignment import Alignment
 from judged.scoring.counts import to_notes
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.evaluator import is_spark_frame
-from judged.scoring.family import Family, Measures
+from judged.scoring.family import Family
 from judged.tables.columns import to_strings
 from judged.tables.inputs import LabelsLike
 from judged.tables.labels import Labels
@@ -441,10 +440,6 @@ def _read_labels(source: LabelsLike | None, measures: Sequence[Measure]) -> Labe
     return None if source is None else read_labels(source)
 
 
-def _parse(measures: Measures) -> list[Measure]:
-    return parse_measures(measures, family="session")
-
-
 def _pair(evaluations: Sequence[Evaluation]) -> tuple[list[Evaluation], list[Note]]:
     from judged.agents.pairing import pair_systems  # it is made of analyses, which need this module
 
@@ -459,7 +454,6 @@ SESSION = Family(
     align=align_sessions,
     measures=SESSION_MEASURES,
     default_measures=DEFAULT_MEASURES,
-    parse=_parse,
     read_truth=_read_labels,
     input_roles=("labels", "trace"),
     pair=_pair,

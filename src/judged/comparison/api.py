@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from judged.comparison.answer import Conclusion, find_answer
 from judged.comparison.blocks import is_shown
@@ -51,9 +51,11 @@ from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Measures
 from judged.stats.intervals import Interval
 from judged.stats.randomisation import all_pairs
-from judged.tables.inputs import TimingsLike, TruthLike
 from judged.tables.timings import Timings
 from judged.wording import counted, name_some, plural
+
+if TYPE_CHECKING:
+    from judged.tables.inputs import TimingsLike, TruthLike
 
 LATENCIES = ("Latency", "Latency(p=50)", "Latency(p=95)", "Latency(p=99)")
 """The measures of timings, in the order of the fields of `Latency`."""

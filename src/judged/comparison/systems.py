@@ -17,16 +17,16 @@ from judged.result import ProtocolRecord, Provenance, Result, refuse_damage
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import FAMILIES, Measures, Pair
 from judged.scoring.foreign import describe_measure, make_measure, merge_kinds, split_names
-from judged.tables.inputs import Frame
 from judged.tables.scores import ScoreKind, Scores
 from judged.wording import name_some
 
 if TYPE_CHECKING:
     from judged.comparison.result import Comparison
+    from judged.tables.inputs import Frame
 
-ScoresLike: TypeAlias = Result | Scores | Frame | Mapping[str, Mapping[str, float | None]]
+ScoresLike: TypeAlias = "Result | Scores | Frame | Mapping[str, Mapping[str, float | None]]"
 """An evaluation, scores, a file of either, or scores by query that another tool computed."""
-Sources: TypeAlias = ScoresLike | Sequence[ScoresLike] | Mapping[str, ScoresLike]
+Sources: TypeAlias = "ScoresLike | Sequence[ScoresLike] | Mapping[str, ScoresLike]"
 """Scores of one or several systems, perhaps by name."""
 
 

@@ -14,7 +14,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from judged.comparison.result import Comparison
 from judged.compat.evaluator import ProfileEvaluator
 from judged.errors import BadInput, BadProtocol, JudgedError, UnknownName
 from judged.io.read import read_judgments, read_run
+from judged.io.write import write_judgments, write_run
 from judged.measures.parse import parse_measure
 from judged.problem import Problem
 from judged.profiles.profile import PROFILES, Reading
@@ -52,6 +53,9 @@ NOT_OFFERED = {
 
 class _Scores:
     """Queries with documents and their values."""
+
+    _value: ClassVar[str] = "score"
+    """The name that judged has for the values."""
 
     def __init__(self, table: Mapping[str, Mapping[str, Any]] | None = None, name: str | None = None) -> None:
         self._table: Table = {query: dict(documents) for query, documents in (table or {}).items()}
@@ -120,6 +124,75 @@ class _Scores:
             table.setdefault(query, {})[document] = value
         return cls(table, name)
 
+    @classmethod
+    def from_dict(cls, d: Mapping[str, Mapping[str, Any]], name: str | None = None) -> Self:
+        """Return the object of a dict."""
+        return cls(d, name)
+
+    @classmethod
+    def from_file(
+        cls, path: str | os.PathLike[str], kind: str | None = None, name: str | None = None
+    ) -> Self:
+        """Read any format that judged reads, which is found out from the content; the name is that of the file."""
+        if kind not in {None, "json", "trec", "gz"}:
+            msg = f"the kind of file `{kind}` is not offered"
+            raise BadProtocol(msg, hint="save the run as JSON or TREC in ranx")
+        table = cls._read(path)
+        return cls.from_rows(table, name or table.name)
+
+    @classmethod
+    def from_df(
+        cls,
+        df: Any,
+        q_id_col: str = "q_id",
+        doc_id_col: str = "doc_id",
+        score_col: str = "score",
+        name: str | None = None,
+    ) -> Self:
+        """Return the object of a data frame."""
+        columns = {q_id_col: "query", doc_id_col: "document", score_col: cls._value}
+        for column in columns:
+            if column not in df.columns:
+                raise UnknownName("column", column, [str(known) for known in df.columns])
+        return cls.from_rows(cls._read(df[list(columns)].rename(columns=columns)), name)
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path: str,
+        q_id_col: str = "q_id",
+        doc_id_col: str = "doc_id",
+        score_col: str = "score",
+        name: str | None = None,
+    ) -> Self:
+        """Read a Parquet file."""
+        import pyarrow.parquet as pq
+
+        return cls.from_df(pq.read_table(path).to_pandas(), q_id_col, doc_id_col, score_col, name)
+
+    def save(self, path: str = "", kind: str | None = None) -> None:
+        """Write JSON, TREC or Parquet, by the extension or as `kind` says; by default `run.json` or `qrels.json`."""
+        path = path or f"{type(self).__name__.lower()}.json"
+        extension = Path(path).suffix[1:]
+        chosen = kind or {"txt": "trec", "parq": "parquet"}.get(extension, extension)
+        if chosen == "json":
+            _write(path, json.dumps(self.to_dict()))
+        elif chosen == "trec":
+            self._write_trec(path)
+        elif chosen == "parquet":
+            self.to_dataframe().to_parquet(path, index=False)
+        else:
+            msg = f"the kind of file `{chosen}` is not offered, expected `json`, `trec` or `parquet`"
+            raise BadProtocol(msg)
+
+    @classmethod
+    def _read(cls, source: Any) -> Judgments | RunTable:
+        """Return the table of a source."""
+        raise NotImplementedError
+
+    def _write_trec(self, path: str) -> None:
+        raise NotImplementedError
+
 
 class Qrels(_Scores):
     """Judgments: grades by query and document.
@@ -127,6 +200,8 @@ class Qrels(_Scores):
     >>> Qrels({"q1": {"d1": 1, "d2": 2}}).to_dict()
     {'q1': {'d2': 2, 'd1': 1}}
     """
+
+    _value = "grade"
 
     @property
     def qrels(self) -> Table:
@@ -138,42 +213,28 @@ class Qrels(_Scores):
         for documents in self._table.values():
             documents.update({document: grade - (rel_lvl - 1) for document, grade in documents.items()})
 
-    @staticmethod
-    def from_dict(d: Mapping[str, Mapping[str, int]]) -> Qrels:
-        """Return the judgments of a dict."""
-        return Qrels(d)
+    @classmethod
+    def from_rows(cls, rows: Judgments | RunTable, name: str | None) -> Self:
+        """Return the judgments of a table, with whole grades as integers, which ranx asks for, and without a name."""
+        del name
+        made = super().from_rows(rows, None)
+        for documents in made.qrels.values():
+            documents.update(
+                {each: int(grade) for each, grade in documents.items() if float(grade).is_integer()}
+            )
+        return made
 
-    @staticmethod
-    def from_file(path: str | os.PathLike[str], kind: str | None = None) -> Qrels:
-        """Read judgments in any format that judged reads, which is found out from the content."""
-        _check_kind(kind)
-        return _whole_grades(read_judgments(path))
-
-    @staticmethod
-    def from_df(
-        df: Any, q_id_col: str = "q_id", doc_id_col: str = "doc_id", score_col: str = "score"
-    ) -> Qrels:
-        """Return the judgments of a data frame."""
-        return _whole_grades(read_judgments(_rename(df, (q_id_col, doc_id_col, score_col), "grade")))
-
-    @staticmethod
-    def from_parquet(
-        path: str, q_id_col: str = "q_id", doc_id_col: str = "doc_id", score_col: str = "score"
-    ) -> Qrels:
-        """Read the judgments of a Parquet file."""
-        return Qrels.from_df(_read_parquet(path), q_id_col, doc_id_col, score_col)
-
-    @staticmethod
-    def from_ir_datasets(dataset_id: str) -> Qrels:
+    @classmethod
+    def from_ir_datasets(cls, dataset_id: str) -> Self:
         """Return the judgments of a data set of ir-datasets."""
-        return _whole_grades(read_judgments(f"irds:{dataset_id}"))
+        return cls.from_rows(cls._read(f"irds:{dataset_id}"), None)
 
-    def save(self, path: str = "qrels.json", kind: str | None = None) -> None:
-        """Write JSON, TREC or Parquet, by the extension or as `kind` says."""
-        rows = [
-            (q, "0", d, grade) for q, documents in self.to_dict().items() for d, grade in documents.items()
-        ]
-        _save(self, path, kind, "\n".join(" ".join(map(str, row)) for row in rows))
+    @classmethod
+    def _read(cls, source: Any) -> Judgments:
+        return read_judgments(source)
+
+    def _write_trec(self, path: str) -> None:
+        write_judgments(read_judgments(self.to_dict()), path, format="trec", force=True)
 
 
 class Run(_Scores):
@@ -205,48 +266,12 @@ class Run(_Scores):
             self._table.setdefault(query, {})
         return self
 
-    @staticmethod
-    def from_dict(d: Mapping[str, Mapping[str, float]], name: str | None = None) -> Run:
-        """Return the run of a dict."""
-        return Run(d, name)
+    @classmethod
+    def _read(cls, source: Any) -> RunTable:
+        return read_run(source)
 
-    @staticmethod
-    def from_file(path: str | os.PathLike[str], kind: str | None = None, name: str | None = None) -> Run:
-        """Read a run in any format that judged reads, which is found out from the content; its name is that of the file."""
-        _check_kind(kind)
-        table = read_run(path)
-        return Run.from_rows(table, name or table.name)
-
-    @staticmethod
-    def from_df(
-        df: Any,
-        q_id_col: str = "q_id",
-        doc_id_col: str = "doc_id",
-        score_col: str = "score",
-        name: str | None = None,
-    ) -> Run:
-        """Return the run of a data frame."""
-        return Run.from_rows(read_run(_rename(df, (q_id_col, doc_id_col, score_col), "score")), name)
-
-    @staticmethod
-    def from_parquet(
-        path: str,
-        q_id_col: str = "q_id",
-        doc_id_col: str = "doc_id",
-        score_col: str = "score",
-        name: str | None = None,
-    ) -> Run:
-        """Read the run of a Parquet file."""
-        return Run.from_df(_read_parquet(path), q_id_col, doc_id_col, score_col, name)
-
-    def save(self, path: str = "run.json", kind: str | None = None) -> None:
-        """Write JSON, TREC or Parquet, by the extension or as `kind` says."""
-        rows = [
-            (query, "Q0", document, rank, score, self.name)
-            for query, documents in self.to_dict().items()
-            for rank, (document, score) in enumerate(documents.items(), 1)
-        ]
-        _save(self, path, kind, "\n".join(" ".join(map(str, row)) for row in rows))
+    def _write_trec(self, path: str) -> None:
+        write_run(read_run(self.to_dict()), path, format="trec", tag=self.name, force=True)
 
 
 class Report:
@@ -487,48 +512,6 @@ def _keep_scores(
         run.mean_scores[name] = _summarise(column, with_deviation=False)
         if with_deviation:
             run.std_scores[name] = float(column.std())
-
-
-def _whole_grades(judgments: Judgments) -> Qrels:
-    """Return judgments with whole grades as integers, which ranx asks for."""
-    qrels = Qrels.from_rows(judgments, None)
-    for documents in qrels.qrels.values():
-        documents.update({document: int(g) for document, g in documents.items() if float(g).is_integer()})
-    return qrels
-
-
-def _rename(frame: Any, columns: tuple[str, str, str], value: str) -> Any:
-    """Return the three columns of a data frame under judged's names."""
-    for column in columns:
-        if column not in frame.columns:
-            raise UnknownName("column", column, [str(name) for name in frame.columns])
-    query, document, score = columns
-    return frame[list(columns)].rename(columns={query: "query", document: "document", score: value})
-
-
-def _read_parquet(path: str) -> Any:
-    import pyarrow.parquet as pq
-
-    return pq.read_table(path).to_pandas()
-
-
-def _check_kind(kind: str | None) -> None:
-    if kind not in {None, "json", "trec", "gz"}:
-        msg = f"the kind of file `{kind}` is not offered"
-        raise BadProtocol(msg, hint="save the run as JSON or TREC in ranx")
-
-
-def _save(table: _Scores, path: str, kind: str | None, lines: str) -> None:
-    chosen = kind or {"txt": "trec", "parq": "parquet"}.get(Path(path).suffix[1:], Path(path).suffix[1:])
-    if chosen == "json":
-        _write(path, json.dumps(table.to_dict()))
-    elif chosen == "trec":
-        _write(path, lines)
-    elif chosen == "parquet":
-        table.to_dataframe().to_parquet(path, index=False)
-    else:
-        msg = f"the kind of file `{chosen}` is not offered, expected `json`, `trec` or `parquet`"
-        raise BadProtocol(msg)
 
 
 def _write(path: str, text: str) -> None:

@@ -34,11 +34,11 @@ from judged.protocol import Protocol
 from judged.result import ProtocolRecord, Provenance
 from judged.scoring.align import RankedAlignment, align
 from judged.scoring.evaluate import evaluate
-from judged.tables.inputs import JudgmentsLike, RunLike
 
 if TYPE_CHECKING:
     from judged.explanation.difference import Difference
     from judged.explanation.reported import Reported
+    from judged.tables.inputs import JudgmentsLike, RunLike
 
 MAX_NAMED = 8
 """The number of queries named in the error for an unknown one."""

@@ -29,10 +29,11 @@ from judged.measures.written import find_written
 from judged.problem import Note
 from judged.protocol import BaseProtocol
 from judged.result import Provenance, Result, table_to_arrow
-from judged.tables.inputs import JudgmentsLike, RunLike
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from judged.tables.inputs import JudgmentsLike, RunLike
 
 MAX_QUERIES = 10
 """The number of queries shown, the most affected first; only these have evidence."""

@@ -23,7 +23,7 @@ from judged.measures.measure import Measure
 from judged.protocol import Protocol
 from judged.scoring.align import RankedAlignment, read_judgments_for
 from judged.scoring.locate import apply_run_conventions
-from judged.tables.columns import to_arrow, to_bytes, to_numpy
+from judged.tables.columns import to_arrow, to_bytes, to_numpy, to_strings
 from judged.tables.content import match_contents
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Mappings, Run, Text
@@ -247,7 +247,7 @@ def list_results(
     """
     judgments, run = match_contents(judgments, run)
     source = _to_columns(apply_run_conventions(run, protocol))
-    wanted = pa.array(queries, pa.large_string())
+    wanted = to_strings(queries)
     query = to_numpy(pc.fill_null(pc.index_in(source.query, wanted), -1)).astype(np.int64)
     score = source.score
     if protocol.precision == "float32" and protocol.order == "score":

@@ -23,11 +23,12 @@ from judged.measures.written import find_written, note_spellings
 from judged.problem import Note, Problem
 from judged.progress import Progress
 from judged.result import Provenance, Result, table_to_arrow
-from judged.tables.inputs import JudgmentsLike, RunLike
 from judged.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from judged.tables.inputs import JudgmentsLike, RunLike
 
 MAX_CHANGES = 2
 """The number of conventions changed at once, by default."""

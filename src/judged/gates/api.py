@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import NoneType
-from typing import Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 import numpy as np
 
@@ -51,8 +51,10 @@ from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Measures
 from judged.stats.margin import OneSidedTest, margin_test
 from judged.stats.paired import differences, pair_by_query
-from judged.tables.inputs import RunLike, TruthLike
 from judged.tables.scores import Scores
+
+if TYPE_CHECKING:
+    from judged.tables.inputs import RunLike, TruthLike
 
 SHOWN = 5
 """Maximum number of most hurt and most helped queries that are kept."""

@@ -14,11 +14,10 @@ from judged.index.measures import NeighbourView
 from judged.index.neighbours import IndexResults, Neighbours, find_repeats
 from judged.measures.groups import registry_for
 from judged.measures.measure import Measure
-from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
 from judged.protocol import BaseProtocol
 from judged.scoring.alignment import Alignment
-from judged.scoring.family import Family, Measures
+from judged.scoring.family import Family
 from judged.tables.columns import to_strings
 from judged.wording import counted
 
@@ -112,10 +111,6 @@ def find_places(known: Ints, ids: Ints) -> Ints:
     return np.where(is_neighbour, order.reshape(-1)[at], -1).reshape(ids.shape)
 
 
-def _parse(measures: Measures) -> list[Measure]:
-    return parse_measures(measures, family="neighbour")
-
-
 NEIGHBOUR = Family(
     name="neighbour",
     unit="query",
@@ -130,7 +125,6 @@ NEIGHBOUR = Family(
         "P@10",
         "RR",
     ),
-    parse=_parse,
     input_roles=("neighbours", "answers"),
 )
 """Answers of a vector index, scored against exact neighbours."""

@@ -123,7 +123,7 @@ def _at(*path: str) -> Callable[[object], Opened]:
     return open_path
 
 
-def _open_hits(answer: object) -> Opened:
+def open_hits(answer: object) -> Opened:
     """Open a response of Elasticsearch or OpenSearch, if it is of the whole index."""
     hits = _at("hits", "hits")(answer)
     if hits is not None:
@@ -198,7 +198,7 @@ def _open_frame(answer: Any) -> Opened:
 
 SHAPES = (
     Shape("a data frame", _open_frame),
-    Shape("a response of Elasticsearch or OpenSearch", _open_hits),
+    Shape("a response of Elasticsearch or OpenSearch", open_hits),
     Shape("a result of Chroma", _open_chroma, distances=True),
     Shape("a response of Pinecone", _at("matches")),
     Shape("a response of Pinecone", _at("result", "hits")),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from judged.errors import BadInput, Unreadable
+from judged.io.answer_shapes import open_hits
 from judged.problem import Problem
 from judged.registry import Registry
 from judged.tables.schema import Schema
@@ -110,11 +111,11 @@ def _list_rated_requests(value: Value, _label: str) -> Iterator[Row]:
 def _list_evaluated_hits(value: Value, _label: str) -> Iterator[Row]:
     """Yield the hits of each request in the response of `_rank_eval`."""
     for query, details in value["details"].items():
-        yield {"query_id": query, "hits": [_to_hit(hit["hit"]) for hit in details["hits"]]}
+        yield {"query_id": query, "hits": [hit["hit"] for hit in details["hits"]]}
 
 
 def _list_hits(value: Value, label: str) -> Iterator[Row]:
-    yield {"query_id": label, "hits": [_to_hit(hit) for hit in value["hits"]["hits"]]}
+    yield {"query_id": label, "hits": open_hits(value)}
 
 
 def _list_responses(value: Value, _label: str) -> Iterator[Row]:
@@ -123,12 +124,7 @@ def _list_responses(value: Value, _label: str) -> Iterator[Row]:
         if "hits" not in response:
             reason = f"response {number} holds an error, expected hits"
             raise ValueError(reason)
-        yield {"query_id": str(number), "hits": [_to_hit(hit) for hit in response["hits"]["hits"]]}
-
-
-def _to_hit(hit: Value) -> Row:
-    """Return id and score of a hit; sorted hits have no score, and their order counts."""
-    return {"_id": hit["_id"], "_score": hit.get("_score")}
+        yield {"query_id": str(number), "hits": open_hits(response)}
 
 
 def _list_judgment_ratings(value: Value, _label: str) -> Iterator[Row]:

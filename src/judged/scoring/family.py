@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from judged.errors import BadMeasure
 from judged.measures.groups import SCOPES
 from judged.measures.measure import Measure
+from judged.measures.parse import parse_measures
 from judged.problem import Note
 from judged.protocol import BaseProtocol
 from judged.registry import Registry
@@ -47,7 +48,7 @@ class Family:
     measures: Registry[Measure]
     default_measures: tuple[str, ...] = ()
     parse: Callable[[Measures], Sequence[Measure]] | None = None
-    """Reads the names of its measures; None: names are looked up in `measures`."""
+    """Reads the names of its measures; None: they are those of the scope of its name, or are looked up in `measures`."""
     read_truth: Callable[[Any, Sequence[Measure]], Any] = lambda source, _measures: source
     """Reads what systems are evaluated against, as the measures need it: judgments, preferences, labels."""
     read_system: Callable[[Any, str | None], Any] = lambda source, _name: source
@@ -83,6 +84,8 @@ class Family:
         """Return the measures of this family that were named, each once."""
         if self.parse is not None:
             return list(self.parse(measures))
+        if self.name in SCOPES:
+            return parse_measures(measures, family=self.name)
         named = measures.split() if isinstance(measures, str) else measures
         several = [named] if isinstance(named, Measure) else list(named)
         return [name if isinstance(name, Measure) else self.measures[name] for name in several]

@@ -11,13 +11,12 @@ from judged.errors import UnknownName
 from judged.io.read import read_timings
 from judged.measures.groups import registry_for
 from judged.measures.measure import Measure
-from judged.measures.parse import parse_measures
 from judged.measures.timing import TimingView
 from judged.problem import Note
 from judged.protocol import BaseProtocol, convention
 from judged.scoring.alignment import OwnedAlignment, align_owned
 from judged.scoring.counts import to_notes
-from judged.scoring.family import Family, Measures
+from judged.scoring.family import Family
 from judged.tables.columns import one_array, to_numpy
 from judged.tables.timings import Timings
 
@@ -92,10 +91,6 @@ def _read_timings(source: Any, name: str | None) -> Timings:
     return read_timings(source, name=name)
 
 
-def _parse(measures: Measures) -> list[Measure]:
-    return parse_measures(measures, family="timing")
-
-
 TIMING = Family(
     name="timing",
     unit="request",
@@ -104,7 +99,6 @@ TIMING = Family(
     align=align_timings,
     measures=registry_for("timing"),
     default_measures=("Latency", "Latency(p=50)", "Latency(p=95)", "Latency(p=99)", "QPS"),
-    parse=_parse,
     read_system=_read_timings,
     input_roles=("truth", "timings"),
 )

@@ -23,6 +23,8 @@ Column: TypeAlias = Any
 FLOAT_HINT = "ids held as floats have lost digits; read that column as text, or cast it to whole numbers"
 MOST_DIGITS = 18
 """Whole numbers of more digits are beyond every range, and Python refuses to parse very long ones."""
+FEW = 10_000
+"""Number of texts up to which they are converted one by one."""
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64()}
 
 
@@ -250,9 +252,12 @@ def _ids_from_objects(
 ) -> tuple[pa.Array, bool]:
     """Return Python objects as large strings, and whether integers were converted."""
     # the usual case, in one call rather than a loop over the values
-    if set(map(type, values)) <= ({str, type(None)} if nullable else {str}):
+    kinds = set(map(type, values))
+    if kinds <= ({str, type(None)} if nullable else {str}):
         try:
-            return pa.array(values, type=pa.large_string()), False
+            # `pa.array` imports pandas, where that is installed, which takes longer than a million rows
+            few = len(values) < FEW and kinds <= {str}
+            return to_strings(values) if few else pa.array(values, type=pa.large_string()), False  # type: ignore[arg-type]
         except UnicodeEncodeError:
             pass  # a lone surrogate; the loop below names it
     texts: list[str | None] = []
