@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from judged.studies.plan import StudyInputs
     from judged.studies.result import Study
 
+NOT_IN_NAMES = r"[^\w.+=,@ -]"
+"""Signs of the name of a study that the name of its folder has not."""
 FAILED = 5
 """Exit code where a system failed."""
 EXAMPLES = """\b
@@ -48,6 +51,7 @@ class RunOptions:
     """Options for running a study."""
 
     dry_run: bool = flag("--dry-run", "Print the plan and what is finished or cached, and do nothing.")
+    force: bool = flag("--force", "Write into the folder of another study; what it has there is replaced.")
     reuse: bool = flag(
         "--reuse",
         "Keep the finished answers of systems that are not built here, servers and code of yours; otherwise they are asked again.",
@@ -115,7 +119,7 @@ def command(
     folder, output = split_output(output)
     output.check(pictures=True)
     spec = read_study(study)
-    folder = folder or Path(f"{study.stem}-results")
+    folder = folder or Path(f"{re.sub(NOT_IN_NAMES, '-', str(spec.name))}-results")
     if not options.dry_run:
         prepare_folder(folder)
     inputs = open_study(
@@ -124,6 +128,7 @@ def command(
         reuse=options.reuse,
         fresh=options.fresh or options.fresh_only,
         only=options.only,
+        force=options.force,
     )
     refuse_inputs(output.paths, [file.path for file in inputs.files])
     if options.dry_run:
