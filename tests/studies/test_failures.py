@@ -264,9 +264,9 @@ def test_asynchronous_functions_are_awaited_wherever_functions_may_be(desk: Path
     }
     routed = {
         "name": "routed",
-        "router": {"type": "function", "function": "waiting:choose", "experts": ["words", "own"]},
+        "router": {"type": "function", "function": "waiting:choose", "experts": ["words", "again"]},
     }
-    study = run(own, routed)
+    study = run(own, {"name": "again", "search": "bm25"}, routed)
 
     assert not study.failures
     assert study["routed"].mean() == study["words"].mean()

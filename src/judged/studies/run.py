@@ -22,6 +22,7 @@ from judged.studies.answers import Asked, Built
 from judged.studies.asker import Asker, Limits, Wanted
 from judged.studies.collections import Collection, list_inputs, read_collection, split_queries
 from judged.studies.learning import Learning
+from judged.studies.permissions import check_variables
 from judged.studies.plan import (
     Keeping,
     PlannedSystem,
@@ -49,13 +50,16 @@ def open_study(
     fresh: bool | Names[str] = False,
     only: Names[str] = (),
     force: bool = False,
+    allow_env: Names[str] = (),
 ) -> StudyInputs:
     """Read a study and its collection, unless that is given, and find out what an earlier run finished in the folder.
 
-    `reuse`, `fresh`, `only` and `force` are those of `run_study`.
+    `reuse`, `fresh`, `only`, `force` and `allow_env` are those of `run_study`.
     """
     spec = source if isinstance(source, StudySpec) else read_study(source)
     spec = spec.select(only) if only else spec
+    if isinstance(source, str | os.PathLike):  # what is written in Python is the user's own
+        check_variables(spec.systems, allow_env)
     files = list_inputs(spec.collection) if collection is None else ()
     chosen = read_collection(spec.collection) if collection is None else collection
     training, scored = split_queries(spec, chosen)
@@ -76,6 +80,7 @@ def run_study(
     fresh: bool | Names[str] = False,
     only: Names[str] = (),
     force: bool = False,
+    allow_env: Names[str] = (),
 ) -> Study:
     """Run every system of a study on every query, then score, compare and time them.
 
@@ -87,7 +92,8 @@ def run_study(
     returns may have changed; `reuse` keeps its answers. `fresh` computes everything again, or the systems that it names
     and those that consist of them. `only` leaves the study with the systems that it names, and those that they consist
     of. Whatever is kept of an earlier run is dated in the tables. A folder with the results of another study, by name
-    and collection, is refused unless `force`.
+    and collection, is refused unless `force`. A file may name environment variables other than the usual keys only if
+    `allow_env` or the user's configuration allows them.
 
     >>> study = run_study({
     ...     "collection": "demo", "systems": [{"name": "bm25", "search": "bm25"}], "measures": ["RR(rel=3)"],
@@ -99,7 +105,9 @@ def run_study(
         inputs = (
             study
             if isinstance(study, StudyInputs)
-            else open_study(study, folder, reuse=reuse, fresh=fresh, only=only, force=force)
+            else open_study(
+                study, folder, reuse=reuse, fresh=fresh, only=only, force=force, allow_env=allow_env
+            )
         )
         if output is None and inputs.folder == folder:
             inputs = replace(inputs, temporary=True)

@@ -51,6 +51,11 @@ class RunOptions:
     """Options for running a study."""
 
     dry_run: bool = flag("--dry-run", "Print the plan and what is finished or cached, and do nothing.")
+    allow_env: tuple[str, ...] = option(
+        "--allow-env NAME",
+        "Let the study read this environment variable; may be repeated. The usual keys need no permission.",
+        multiple=True,
+    )
     force: bool = flag("--force", "Write into the folder of another study; what it has there is replaced.")
     reuse: bool = flag(
         "--reuse",
@@ -109,6 +114,7 @@ def command(
     stop the others.
     """
     from judged.studies.folder import prepare_folder
+    from judged.studies.permissions import check_variables
     from judged.studies.run import open_study
     from judged.studies.specification import read_study
     from judged.studies.tracking import need_tracker
@@ -121,6 +127,7 @@ def command(
     spec = read_study(study)
     folder = folder or Path(f"{re.sub(NOT_IN_NAMES, '-', str(spec.name))}-results")
     if not options.dry_run:
+        check_variables(spec.systems, options.allow_env)
         prepare_folder(folder)
     inputs = open_study(
         spec,
@@ -132,7 +139,7 @@ def command(
     )
     refuse_inputs(output.paths, [file.path for file in inputs.files])
     if options.dry_run:
-        _print_plan(inputs, options.cache)
+        _print_plan(inputs, options)
         return
     run_inputs(inputs, output, display=display, cache=options.cache, trackers=options.trackers)
 
@@ -163,14 +170,24 @@ def run_inputs(
     return result
 
 
-def _print_plan(inputs: StudyInputs, cache: Path | None) -> None:
-    """Print what would be done, and what is done already."""
+def _print_plan(inputs: StudyInputs, options: RunOptions) -> None:
+    """Print what would be done, what is done already, and what would be used; exit with 5 if something is not there."""
     from contextlib import closing
 
+    from judged.studies.permissions import describe_uses
     from judged.studies.plan import describe_plan
     from judged.studies.run import find_cache
     from judged.studies.stages.vectors import VectorCache
 
-    with closing(VectorCache(find_cache(cache))) as vectors:
+    with closing(VectorCache(find_cache(options.cache))) as vectors:
         for line in describe_plan(inputs, vectors):
             click.echo(line)
+    systems = [planned.spec for planned in inputs.plan]
+    uses = [(f"file {file.path}", True) for file in inputs.files]
+    uses += describe_uses(systems, options.allow_env)
+    if uses:
+        click.echo("uses:")
+    for use, _ in uses:
+        click.echo(f"  {use}")
+    if not all(is_there for _, is_there in uses):
+        sys.exit(FAILED)
