@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import judged
+from judged.cli.main import judged as command
 from judged.studies.folder import write_study
 from judged.studies.result import Study
 from judged.studies.run import open_study, run_study
@@ -242,3 +244,72 @@ def test_several_queries_at_a_time_are_answered_as_one_by_one() -> None:
     assert len(set(at_once)) >= 1 + 2  # one for the first run, several for the second
     assert times.seconds.min() >= 0.05
     assert any("6 queries at a time" in note.message for note in together.notes)
+
+
+def test_asynchronous_functions_are_awaited_wherever_functions_may_be(desk: Path) -> None:
+    """Encoders, routers, rerankers and skip policies as well as retrievers."""
+    (desk / "waiting.py").write_text(
+        "import asyncio\nimport parts\n"
+        "async def encode(texts):\n    await asyncio.sleep(0)\n    return parts.encode(texts)\n"
+        "async def choose(text): return 'words'\n"
+        "async def rerank(text, documents): return list(range(len(documents)))\n"
+        "async def decide(text): return True\n"
+    )
+    own = {
+        "name": "own",
+        "encoder": {"type": "function", "function": "waiting:encode"},
+        "search": "exact",
+        "skip": {"type": "function", "function": "waiting:decide"},
+        "rerank": {"type": "function", "function": "waiting:rerank"},
+    }
+    routed = {
+        "name": "routed",
+        "router": {"type": "function", "function": "waiting:choose", "experts": ["words", "again"]},
+    }
+    study = run(own, {"name": "again", "search": "bm25"}, routed)
+
+    assert not study.failures
+    assert study["routed"].mean() == study["words"].mean()
+    assert any("Accuracy counts each of them as right" in note.message for note in study.notes)
+
+
+def test_a_system_that_stops_short_of_a_cutoff_is_noted() -> None:
+    """As one that returns 3 results whatever it is asked for."""
+    study = run({"name": "short", "retriever": "parts:retrieve"}, measures=["R@5", "RR", "P@3"])
+
+    assert [note.message for note in study.notes if note.code == "shallow-system"] == [
+        "short returned at most 3 results for any query, and was asked for 8: R@5 cannot be higher than with that many"
+    ]
+
+
+def test_an_endpoint_with_ids_elsewhere_is_told_where_they_may_be() -> None:
+    """By the path of the setting that takes it."""
+    pytest.importorskip("httpx2", reason="the extra `endpoint` is not installed")
+    with run_server(lambda _asked: Reply({"took": 3, "hits": [{"doc": "d1", "title": "Cats"}]})) as server:
+        stages = {"type": "http", "url": server.address, "body": {"q": "{query}"}}
+        nowhere = run({"name": "x", "retriever": {**stages, "ids": "$.hits[*].id"}}, warmup=0)
+        titles = run({"name": "x", "retriever": {**stages, "ids": "$.hits[*].title"}}, warmup=0)
+
+    assert "the answer has `$.hits[*].doc` and `$.hits[*].title`" in nowhere.failures["x"]
+    assert "such as `ids: $.results[*].doc_id`" in titles.failures["x"]
+
+
+def test_a_folder_is_that_of_one_study() -> None:
+    """Another name or another collection is refused before anything is asked, unless it is forced."""
+    run(name="one")
+    run({"name": "more", "search": {"type": "bm25", "k1": 0.5}}, name="one")
+    with pytest.raises(judged.JudgedError, match="has the results of the study `one` on `pets`"):
+        run(name="two")
+    whole = {"collection": "pets", "systems": [WORDS], "measures": ["RR"], "name": "two"}
+
+    assert not run_study(whole, output="out", force=True).failures
+
+
+def test_the_systems_of_a_saved_study_are_compared_on_the_command_line() -> None:
+    """The file stands alone: it has judgments, runs and measures."""
+    run({"name": "short", "retriever": "parts:retrieve"})
+    done = CliRunner().invoke(command, ["compare", "out/study.json", "--baseline", "words", "-m", "RR"])
+
+    assert done.exit_code == 0, done.output
+    assert "words" in done.output
+    assert "nDCG" not in done.output

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 
 import judged
 from judged.tables.nested import keep_order
@@ -60,3 +60,22 @@ def test_distances_beside_a_matrix_of_ids_do_not_turn_it_round() -> None:
 
     assert run.to_arrow()["score"].to_pylist() == [-1.0, -2.0, 0.9, 0.2]
     assert run.notes == ("the scores of 1 row rise from left to right: positions count there, not scores",)
+
+
+@given(
+    st.lists(st.floats(-1e39, 1e39, allow_nan=False), max_size=20).map(
+        lambda some: sorted(some, reverse=True)
+    )
+)
+def test_ties_are_lowered_one_float32_at_a_time(scores: list[float]) -> None:
+    """As a loop with `nextafter` does it."""
+    with np.errstate(over="ignore"):
+        single = np.array(scores).astype(np.float32)
+    expected, last = [], np.float32(np.inf)
+    for score, rounded in zip(scores, single, strict=True):
+        lower = rounded if rounded < last else np.nextafter(last, np.float32(-np.inf))
+        expected.append(score if rounded < last else float(lower))
+        last = lower
+    assume(not scores or np.isfinite(last))  # there is no lower number otherwise
+
+    assert keep_order(scores) == expected

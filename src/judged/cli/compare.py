@@ -148,6 +148,8 @@ def command(
 ) -> None:
     """Compare each RUN, or the predictions of a model, with a baseline, or every pair of them, on the judgments in QRELS.
 
+    A saved result of several systems, such as the study.json of a study, may stand alone.
+
     The answer comes first: the best run in the first measure, and which runs these queries separate from it. Then a
     leaderboard with the letters of the runs that each is significantly better than, and for each measure the
     differences with intervals and corrected p-values. Notes go to standard error. With --scores, all files are
@@ -163,7 +165,8 @@ def command(
     output.check()
     named: list[Input] = []
     baselines = options.baselines
-    if not options.scores:
+    saved = not (options.scores or options.predictions or runs) and _is_saved(qrels)
+    if not options.scores and not saved:
         if not options.predictions:
             require_runs(runs)
         predicted = open_predictions(options.predictions, qrels)
@@ -181,7 +184,9 @@ def command(
     samples = read_timings(options.timings) if options.timings else None
     reading = options.to_reading(profile) if options.scores else None
     sources: Sources
-    if reading is not None:
+    if saved:
+        sources = [qrels]
+    elif reading is not None:
         sources, baselines = name_score_files([qrels, *runs], baselines)
     else:
         report = any(".html" in path.suffixes[-2:] for path in output.paths)
@@ -192,7 +197,7 @@ def command(
         sources = list(runs_by_name.values())
     compared = compare(
         sources,
-        measures=(options.measures or None) if reading else None,
+        measures=(options.measures or None) if reading or saved else None,
         baseline=baselines,
         slices=attributes,
         clusters=clusters,
@@ -211,6 +216,16 @@ def command(
         write_file(path, draw(figure, path.suffix))
     notes = (Note("method", "info", f"compared by {compared.method}"),)
     emit(compared, output, display=display, notes=notes, written=[path for path, _ in figures])
+
+
+def _is_saved(path: str) -> bool:
+    """Return whether a file is a result that judged saved."""
+    if not path.endswith((".json", ".json.gz")) or not Path(path).is_file():
+        return False
+    from judged.io.systems import find_kind
+    from judged.store.remote import list_files
+
+    return all(find_kind(file) == "saved result" for file in list_files(path))
 
 
 def _check_names(names: list[str], baselines: Sequence[str]) -> None:

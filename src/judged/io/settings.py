@@ -18,16 +18,16 @@ MOST_VALUES = 1_000_000
 """More values than any settings have: a few aliases of aliases unfold to billions."""
 
 
-def read_yaml(path: Path) -> Any:
-    """Return the content of a YAML file; an error names its line."""
+def read_yaml(path: Path, *, most: int = MOST_VALUES) -> Any:
+    """Return the content of a YAML file; an error names its line. It may hold `most` values, aliases unfolded."""
     try:
-        return parse_yaml(path.read_bytes(), path)
+        return parse_yaml(path.read_bytes(), path, most=most)
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror or error}"
         raise Unreadable(msg) from None
 
 
-def parse_yaml(content: bytes, source: object, *, words: bool = False) -> Any:
+def parse_yaml(content: bytes, source: object, *, words: bool = False, most: int = MOST_VALUES) -> Any:
     r"""Return the value of a YAML document; raise `BadProtocol` for anything else, however it fails.
 
     With `words`, `yes` and `no` are words, not Booleans.
@@ -43,9 +43,9 @@ def parse_yaml(content: bytes, source: object, *, words: bool = False) -> Any:
     place, problem = str(source), ""
     try:
         value = yaml.load(content.decode("utf-8-sig"), _make_loader(words=words))  # noqa: S506 - a safe loader
-        if _count_values(value, {}) <= MOST_VALUES:
+        if _count_values(value, {}) <= most:
             return value
-        problem = f"its aliases unfold to more than {MOST_VALUES:,} values"
+        problem = f"its aliases unfold to more than {most:,} values"
     except yaml.MarkedYAMLError as error:
         place += f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         problem = error.problem or str(error)

@@ -196,3 +196,13 @@ def cache_folder() -> Path:
     from platformdirs import user_cache_path  # most commands cache nothing
 
     return user_cache_path("judged", appauthor=False)
+
+
+def configuration_file() -> Path:
+    """Return the user's configuration, which need not exist: `$JUDGED_CONFIG`, or a file in the user's folder for it."""
+    named = os.environ.get("JUDGED_CONFIG")
+    if named:
+        return Path(named)
+    from platformdirs import user_config_path  # few commands ask for it
+
+    return user_config_path("judged", appauthor=False) / "config.yaml"

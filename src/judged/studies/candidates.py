@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from judged.studies.fusion import FusedRuns
 
 
+_QUERY, _NAMELESS = pa.array([""], pa.large_string()), pa.array([], pa.large_string())
+"""The query of candidates of one query, and their documents, whose names are elsewhere."""
+
+
 @dataclass(frozen=True, eq=False)
 class RankedList:
     """The rows of one run, sorted by query, then rank."""
@@ -39,6 +43,13 @@ class RankedList:
     score: Floats
     offset: Ints
     """Cuts the rows by query; a query without results has none."""
+
+    @classmethod
+    def from_query(cls, candidate: Ints, score: Floats) -> RankedList:
+        """Return the list of a single query, whose ranks are known without looking for where others begin."""
+        made = cls(candidate, score, np.array([0, len(score)]))
+        made.__dict__["rank"] = np.arange(1, len(score) + 1)
+        return made
 
     @cached_property
     def rank(self) -> Ints:
@@ -151,24 +162,41 @@ def collect_candidates(runs: Sequence[Run]) -> Candidates:
 
 def collect_ranked(
     lists: Sequence[tuple[Sequence[str], Sequence[float]]], names: Sequence[str]
-) -> Candidates:
-    """Return the candidates of one query: the documents and scores of each list, in any order."""
-    rows = {
-        document: row
-        for row, document in enumerate(dict.fromkeys(name for some, _ in lists for name in some))
-    }
-    documents = pa.array(list(rows), type=pa.large_string())
-    texts = Strings.from_offsets(*to_bytes(documents))
+) -> tuple[Candidates, list[str]]:
+    """Return the candidates of one query, whose lists are in any order, and the name of each candidate's document.
+
+    A study fuses query by query, in the time of the query: so names stay a list, and Arrow is left out.
+    """
+    rows: dict[str, int] = {}
+    number = rows.setdefault
+    numbered = [np.array([number(name, len(rows)) for name in some], dtype=np.int64) for some, _ in lists]
     ranked = []
-    for some, scores in lists:
-        document = np.array([rows[name] for name in some], dtype=np.int64)
+    for (some, scores), candidate in zip(lists, numbered, strict=True):
         score = np.array(scores, dtype=np.float64)
-        query = np.zeros(len(document), dtype=np.int64)
-        order = sort_results(query, round_scores(score, single=True), texts[document])
-        ranked.append(RankedList(document[order], score[order], np.array([0, len(order)])))
+        order = sort_names(round_scores(score, single=True), some)
+        if order is not None:
+            candidate, score = candidate[order], score[order]  # noqa: PLW2901 - the same list, in its order
+        ranked.append(RankedList.from_query(candidate, score))
     everything = np.arange(len(rows))
-    queries = pa.array([""], type=pa.large_string())
-    return Candidates(queries, documents, np.zeros_like(everything), everything, tuple(ranked), tuple(names))
+    query = np.zeros(len(rows), dtype=np.int64)
+    return Candidates(_QUERY, _NAMELESS, query, everything, tuple(ranked), tuple(names)), list(rows)
+
+
+def sort_names(score: Floats, names: Sequence[str]) -> list[int] | None:
+    """Return rows by score, then name, descending, as `sort_results` has them; None if that is the order they are in."""
+    if not len(score) or (score[1:] < score[:-1]).all():
+        return None
+    order: list[int] = np.argsort(-score, kind="stable").tolist()
+    ordered = score[order]
+    tied = np.flatnonzero(ordered[1:] == ordered[:-1]).tolist()
+    first = 0
+    for at, row in enumerate(tied):
+        if at + 1 == len(tied) or tied[at + 1] > row + 1:  # the last of those that are tied with each other
+            some = slice(tied[first], row + 2)
+            # characters are compared by their code points, which is the order of their bytes in UTF-8
+            order[some] = sorted(order[some], key=names.__getitem__, reverse=True)
+            first = at + 1
+    return order
 
 
 def _check_scores(run: Run) -> Columns:

@@ -21,6 +21,8 @@ def score_decisions(
 ) -> tuple[tuple[RoutingReport, ...], tuple[Note, ...]]:
     """Return what decisions were worth, and notes on those of which nothing can be said."""
     reports, notes = [], []
+    for system in answered:
+        notes += _note_ties(system, answered, scored)
     for names, make in _list_reports(inputs, answered, scored):
         try:
             reports.append(make())
@@ -28,6 +30,28 @@ def score_decisions(
             message = f"{join_words(names)}: its decisions are not scored: {error.message}"
             notes.append(Note("unscored-decisions", "warning", message))
     return tuple(reports), tuple(notes)
+
+
+def _note_ties(system: Answered, answered: Sequence[Answered], scored: Evaluations) -> Iterator[Note]:
+    """Yield how a router's accuracy counts where several experts are equally good."""
+    if system.planned.spec.router is None:
+        return
+    shown = {other.planned.spec.name: other.name for other in answered}
+    measure = scored.measures[0]
+    values = [
+        scored[shown[part]].scores.by_query(measure) for part in system.planned.spec.parts if part in shown
+    ]
+    sign = -1.0 if measure.higher_is_better is False else 1.0
+    ties = 0
+    for query in values[0] if values else ():
+        qualities = [sign * by_query.get(query, 0.0) for by_query in values]
+        ties += qualities.count(max(qualities)) > 1
+    if ties:
+        message = (
+            f"{system.name}: several experts are the best on {ties:,} of {len(values[0]):,} queries; "
+            "Accuracy counts each of them as right"
+        )
+        yield Note("tied-experts", "info", message)
 
 
 def _list_reports(

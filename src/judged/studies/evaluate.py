@@ -27,8 +27,9 @@ from judged.scoring.evaluate import evaluate_many
 from judged.scoring.family import FAMILIES, Measures
 from judged.studies.collections import read_question_texts
 from judged.studies.result import StageTimes, Study, SystemRecord
+from judged.studies.stages.awaiting import Awaiter
 from judged.studies.stages.clock import TOTAL, Clock
-from judged.studies.stages.retrievers.asking import EXPECTED, Ask, Awaiter, find_ask
+from judged.studies.stages.retrievers.asking import EXPECTED, Ask, find_ask
 from judged.studies.stages.retrievers.retriever import naming_answer
 from judged.studies.stages.stage import StageFailed
 from judged.tables.inputs import JudgmentsLike

@@ -6,6 +6,8 @@ from collections.abc import Collection as Names, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from judged._version import __version__
 from judged.errors import BadProtocol, JudgedError, UnknownName
 from judged.result import InputFile
@@ -24,6 +26,8 @@ FORMAT = 2
 """Part of every key; raised when answers or times are made in another way."""
 ANSWERS = "answers"
 """The folder, within that of a study, of what is finished."""
+OWNER = "study"
+"""The file, within the folder of answers, that says of which study they are."""
 PACKAGES = (
     *("numpy", "scipy", "scikit-learn", "bm25s", "tantivy", "torch", "transformers", "tokenizers"),
     *(
@@ -187,6 +191,27 @@ def _make_keys(spec: StudySpec, systems: Sequence[SystemSpec], collection: Colle
             }
         )
     return keys
+
+
+def check_folder(folder: Path, spec: StudySpec, collection: Collection) -> None:
+    """Raise `JudgedError` if the folder is that of another study, whose results would be replaced."""
+    try:
+        owner = msgspec.json.decode((folder / ANSWERS / OWNER).read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError):
+        return
+    if owner != _name_owner(spec, collection):
+        msg = f"`{folder}` has the results of the study `{owner.get('study')}` on `{owner.get('collection')}`"
+        raise JudgedError(msg, hint="name another folder with `-o`, or replace them with `--force`")
+
+
+def sign_folder(folder: Path, spec: StudySpec, collection: Collection) -> None:
+    """Say whose folder it is."""
+    (folder / ANSWERS).mkdir(parents=True, exist_ok=True)
+    write_file(folder / ANSWERS / OWNER, msgspec.json.encode(_name_owner(spec, collection)))
+
+
+def _name_owner(spec: StudySpec, collection: Collection) -> dict[str, str]:
+    return {"study": str(spec.name), "collection": collection.name}
 
 
 class RunMark:

@@ -22,7 +22,16 @@ from judged.studies.answers import Asked, Built
 from judged.studies.asker import Asker, Limits, Wanted
 from judged.studies.collections import Collection, list_inputs, read_collection, split_queries
 from judged.studies.learning import Learning
-from judged.studies.plan import Keeping, PlannedSystem, RunMark, StudyInputs, plan_systems
+from judged.studies.permissions import check_variables
+from judged.studies.plan import (
+    Keeping,
+    PlannedSystem,
+    RunMark,
+    StudyInputs,
+    check_folder,
+    plan_systems,
+    sign_folder,
+)
 from judged.studies.result import Study
 from judged.studies.scoring import make_study
 from judged.studies.specification import StudySpec, read_study
@@ -40,17 +49,23 @@ def open_study(
     reuse: bool = False,
     fresh: bool | Names[str] = False,
     only: Names[str] = (),
+    force: bool = False,
+    allow_env: Names[str] = (),
 ) -> StudyInputs:
     """Read a study and its collection, unless that is given, and find out what an earlier run finished in the folder.
 
-    `reuse`, `fresh` and `only` are those of `run_study`.
+    `reuse`, `fresh`, `only`, `force` and `allow_env` are those of `run_study`.
     """
     spec = source if isinstance(source, StudySpec) else read_study(source)
     spec = spec.select(only) if only else spec
+    if isinstance(source, str | os.PathLike):  # what is written in Python is the user's own
+        check_variables(spec.systems, allow_env)
     files = list_inputs(spec.collection) if collection is None else ()
     chosen = read_collection(spec.collection) if collection is None else collection
     training, scored = split_queries(spec, chosen)
     place = Path(folder)
+    if not force:
+        check_folder(place, spec, chosen)
     plan = tuple(plan_systems(spec, chosen, place, Keeping(reuse=reuse, fresh=fresh)))
     return StudyInputs(spec, chosen, training, scored, plan, place, files)
 
@@ -64,6 +79,8 @@ def run_study(
     reuse: bool = False,
     fresh: bool | Names[str] = False,
     only: Names[str] = (),
+    force: bool = False,
+    allow_env: Names[str] = (),
 ) -> Study:
     """Run every system of a study on every query, then score, compare and time them.
 
@@ -74,7 +91,9 @@ def run_study(
     A system that asks a server or code of yours is asked again by every run that follows a finished one, since what it
     returns may have changed; `reuse` keeps its answers. `fresh` computes everything again, or the systems that it names
     and those that consist of them. `only` leaves the study with the systems that it names, and those that they consist
-    of. Whatever is kept of an earlier run is dated in the tables.
+    of. Whatever is kept of an earlier run is dated in the tables. A folder with the results of another study, by name
+    and collection, is refused unless `force`. A file may name environment variables other than the usual keys only if
+    `allow_env` or the user's configuration allows them.
 
     >>> study = run_study({
     ...     "collection": "demo", "systems": [{"name": "bm25", "search": "bm25"}], "measures": ["RR(rel=3)"],
@@ -86,7 +105,9 @@ def run_study(
         inputs = (
             study
             if isinstance(study, StudyInputs)
-            else open_study(study, folder, reuse=reuse, fresh=fresh, only=only)
+            else open_study(
+                study, folder, reuse=reuse, fresh=fresh, only=only, force=force, allow_env=allow_env
+            )
         )
         if output is None and inputs.folder == folder:
             inputs = replace(inputs, temporary=True)
@@ -98,6 +119,7 @@ def run_study(
         ):
             learning, began = Learning(inputs), time()
             mark = RunMark(inputs.folder, (planned.key for planned in inputs.plan))
+            sign_folder(inputs.folder, inputs.spec, inputs.collection)
             mark.set()
             failures = _answer_all(inputs, learning, vectors, Path(temporary), progress)
             if not failures and all(planned.log.is_whole() for planned in inputs.plan):

@@ -121,6 +121,7 @@ def _list_notes(
             yield Note("failed-system", "warning", f"{record.name} failed: {record.failure}")
     for system in answered:
         yield from _note_system(system, skipped.get(system.name, set()))
+        yield from _note_depth(system, inputs)
 
 
 def _note_system(system: Answered, skipped: Collection[str]) -> Iterator[Note]:
@@ -137,6 +138,28 @@ def _note_system(system: Answered, skipped: Collection[str]) -> Iterator[Note]:
         yield Note("no-results", "warning", f"{system.name} returned nothing for any query: it scores 0")
     for stated in system.built.notes:
         yield Note("stage", "info", f"{system.name}: {stated}")
+
+
+def _note_depth(system: Answered, inputs: StudyInputs) -> Iterator[Note]:
+    """Yield a note on an existing system that never returns as many results as a measure looks at."""
+    longest = max((len(asked.documents) for asked in system.first_pass), default=0)
+    wanted = min(
+        system.planned.spec.depth or inputs.spec.depth, len(inputs.collection.documents) or longest + 1
+    )
+    if system.planned.spec.retriever is None or not 0 < longest < wanted:
+        return
+    deeper = [name for name in inputs.spec.measure_names() if longest < _read_cutoff(name)]
+    if deeper:
+        message = (
+            f"{system.name} returned at most {counted(longest, 'result')} for any query, and was asked for {wanted:,}: "
+            f"{join_words(deeper)} cannot be higher than with that many"
+        )
+        yield Note("shallow-system", "warning", message)
+
+
+def _read_cutoff(measure: str) -> int:
+    cutoff = measure.rpartition("@")[2]
+    return int(cutoff) if cutoff.isdecimal() else 0
 
 
 def _name(planned: PlannedSystem, built: Built) -> str:

@@ -26,6 +26,8 @@ PLAIN = ("name", "type", "grid", "factors", "tune")
 """Settings that have one value."""
 DEEPEST = 32
 """Systems that may consist of each other; each adds to the stack of calls."""
+MOST_VALUES = 50_000
+"""More values than any study has; a system of it takes a thousand times the memory of its alias."""
 SCHEMA_ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -116,19 +118,23 @@ class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """Return the systems so that each comes after those that it consists of."""
         specs = {spec.name: spec for spec in self.systems}
         ordered: dict[str, SystemSpec] = {}
+        depths: dict[str, int] = {}
+        too_deep = BadProtocol(f"the systems consist of each other more than {DEEPEST} deep")
 
         def visit(name: str, path: tuple[str, ...]) -> None:
             if name in ordered:
                 return
-            if len(path) > DEEPEST:
-                msg = f"the systems from `{path[0]}` on consist of each other more than {DEEPEST} deep"
-                raise BadProtocol(msg)
             if name in path:
                 circle = " → ".join((*path[path.index(name) :], name))
                 msg = f"the systems consist of each other in a circle: {circle}"
                 raise BadProtocol(msg)
+            if len(path) > DEEPEST:
+                raise too_deep
             for part in specs[name].parts:
                 visit(part, (*path, name))
+            depths[name] = 1 + max((depths[part] for part in specs[name].parts), default=0)
+            if depths[name] > DEEPEST:
+                raise too_deep
             ordered[name] = specs[name]
 
         for name in specs:
@@ -148,7 +154,7 @@ def read_study(
         content, name, base = dict(source), "study", folder or Path()
     else:
         path = Path(source)
-        content, name, base = read_yaml(path), str(path), path.parent
+        content, name, base = read_yaml(path, most=MOST_VALUES), str(path), path.parent
     if not isinstance(content, Mapping):
         got = "is empty" if content is None else f"holds a {type(content).__name__}"
         msg = f"{name} {got}, expected `collection` and `systems`"

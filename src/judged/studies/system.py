@@ -29,7 +29,7 @@ from msgspec import json
 from judged.errors import BadProtocol, JudgedError, UnknownName
 from judged.index.engine import ENGINES
 from judged.io.settings import convert_settings
-from judged.studies.candidates import collect_ranked
+from judged.studies.candidates import collect_ranked, sort_names
 from judged.studies.factors.settings import Scalar, TuneSettings, find_owner, put_setting
 from judged.studies.fusion import Fusion
 from judged.studies.stages.encoders import ENCODERS, Encoders
@@ -46,6 +46,7 @@ from judged.studies.stages.searchers.searcher import SearchSpec
 from judged.studies.stages.skip_policies import SKIP_POLICIES, SkipPolicies, SkipPolicy, SkipSpec
 from judged.studies.stages.stage import Query, Ranked, Reranker, Searcher, StageFailed, StageSpec, Workshop
 from judged.studies.stages.vectors import VectorSpace
+from judged.tables.nested import keep_order
 
 T = TypeVar("T")
 S = TypeVar("S", bound=StageSpec)
@@ -655,12 +656,12 @@ def _fuse(fusion: Fusion, weights: Sequence[float], lists: Sequence[Ranked], nam
     """Return the lists of one query, fused by the arithmetic of `judged.fuse`."""
     if not any(len(ranked) for ranked in lists):
         return Ranked()
-    candidates = collect_ranked([(ranked.documents, ranked.scores) for ranked in lists], names)
+    candidates, documents = collect_ranked([(ranked.documents, ranked.scores) for ranked in lists], names)
     scores = fusion.score(candidates, weights)
-    order = candidates.sort(scores)
-    documents = candidates.documents.to_pylist()
-    ranked_documents = tuple(documents[row] for row in candidates.document[order].tolist())
-    return Ranked(ranked_documents, tuple(scores[order].tolist())).in_order()
+    order = sort_names(scores, documents)
+    if order is not None:
+        documents, scores = [documents[row] for row in order], scores[order]
+    return Ranked(tuple(documents), tuple(keep_order(scores)))
 
 
 def _make_routing(

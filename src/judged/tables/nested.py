@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from judged.arrays import Floats
 from judged.errors import BadInput, WrongKind
 from judged.problem import Place, Problem, Problems
 from judged.wording import counted
@@ -24,7 +25,7 @@ REPEATED = "repeated a document of the same query, which counts where it came fi
 """What a note says of results of a list that were left out."""
 
 
-def keep_order(scores: Sequence[float | None]) -> list[float]:
+def keep_order(scores: Sequence[float | None] | Floats) -> list[float]:
     """Return scores by which a list, best first, is ranked in its own order under every tie rule.
 
     Scores that fall along the list stay as they are. One that equals the score before it, compared as float32 as
@@ -38,7 +39,10 @@ def keep_order(scores: Sequence[float | None]) -> list[float]:
     >>> keep_order([2.0, 2.0, 1.0])
     [2.0, 1.9999998807907104, 1.0]
     """
-    known = None if None in scores else np.array(scores, dtype=np.float64)
+    if isinstance(scores, np.ndarray):
+        known: Floats | None = scores
+    else:
+        known = None if None in scores else np.array(scores, dtype=np.float64)
     if known is None or (known[1:] > known[:-1]).any():
         return _score_positions(len(scores))
     with np.errstate(over="ignore"):
@@ -50,22 +54,25 @@ def keep_order(scores: Sequence[float | None]) -> list[float]:
     return _lower_ties(kept, single) or _score_positions(len(scores))
 
 
+_LOWEST = -0x7F7FFFFF
+"""The number of the lowest finite float32, where 0 is that of zero."""
+
+
 def _score_positions(count: int) -> list[float]:
     return [-float(rank) for rank in range(1, count + 1)]
 
 
 def _lower_ties(scores: list[float], single: NDArray[np.float32]) -> list[float] | None:
     """Return scores of which each is lower in float32 than the one before it; None if there is no lower number."""
-    lowest = np.float32(-np.inf)
-    last = np.float32(np.inf)
-    with np.errstate(over="ignore"):  # below the lowest number comes minus infinity, which is refused here
-        for at, score in enumerate(single):
-            last = score if score < last else np.nextafter(last, lowest)
-            if last is not score:
-                scores[at] = float(last)
-            if not np.isfinite(last):
-                return None
-    return scores
+    bits = (single + np.float32(0)).view(np.int32).astype(np.int64)  # −0 becomes 0, which it equals
+    # numbered as they follow each other: the next lower float32 is one less
+    number = np.where(bits >= 0, bits, -(bits & 0x7FFFFFFF))
+    place = np.arange(len(number))
+    lowered = np.minimum.accumulate(np.minimum(number, -_LOWEST) + place) - place
+    if lowered[-1] < _LOWEST:
+        return None
+    lower = np.where(lowered >= 0, lowered, -lowered | 0x80000000).astype(np.uint32).view(np.float32)
+    return np.where(lowered < number, lower, scores).tolist()
 
 
 @dataclass

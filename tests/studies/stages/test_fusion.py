@@ -14,11 +14,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 
 import judged
 from judged.errors import BadInput, JudgedError, UnknownName
-from judged.studies.fusion import METHODS, NORMALISATIONS, _count_wins, fuse
+from judged.studies.candidates import collect_candidates
+from judged.studies.fusion import METHODS, NORMALISATIONS, Fusion, _count_wins, fuse
+from judged.studies.stages.stage import Ranked
+from judged.studies.system import _fuse
+from judged.tables.nested import keep_order
+from judged.tables.run import Run
 
 GOLDEN = json.loads((Path(__file__).parent / "ranx.json").read_text(encoding="utf-8"))
 
@@ -309,3 +314,30 @@ def test_names_of_ranx_are_known() -> None:
     for theirs, ours in (("mnz", "combmnz"), ("log_isr", "logisr"), ("bordafuse", "borda"), ("RRF", "rrf")):
         assert to_lists(fuse(runs, method=theirs)) == to_lists(fuse(runs, method=ours))
     assert fuse(runs, method="sum", normalisation="zmuv").name == "combsum"
+
+
+@given(data=st.data(), method=st.sampled_from(sorted(METHODS)))
+def test_one_query_of_a_study_is_fused_as_runs_are(data: st.DataObject, method: str) -> None:
+    """The short way through lists of names has the order and the scores of `judged.fuse`, ties and their ids included."""
+    names = st.lists(
+        st.sampled_from([f"d{number}" for number in range(9)] + ["é", "z"]), unique=True, max_size=9
+    )
+    scores = st.sampled_from([0.1, 0.2, 0.2 + 1e-9, 1.0, 3.0])
+    lists = [
+        Ranked(tuple(found), tuple(data.draw(scores) for _ in found))
+        for found in data.draw(st.lists(names, min_size=2, max_size=4))
+    ]
+    assume(any(len(ranked) for ranked in lists))
+    fusion = Fusion.choose(method)
+    weighted = METHODS[method].weighted
+    weights = [data.draw(st.sampled_from([0.1, 0.7, 1.0])) if weighted else 1.0 for _ in lists]
+    runs = [
+        Run.from_columns(["q"] * len(ranked), list(ranked.documents), list(ranked.scores), name=str(number))
+        for number, ranked in enumerate(lists)
+    ]
+    candidates = collect_candidates(runs)
+    expected = candidates.to_run(fusion.score(candidates, weights), name="fused").to_arrow()
+
+    found = _fuse(fusion, weights, lists, [run.name for run in runs])
+    assert list(found.documents) == expected["document"].to_pylist()
+    assert list(found.scores) == keep_order(expected["score"].to_pylist())

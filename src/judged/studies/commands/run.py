@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from judged.studies.plan import StudyInputs
     from judged.studies.result import Study
 
+NOT_IN_NAMES = r"[^\w.+=,@ -]"
+"""Signs of the name of a study that the name of its folder has not."""
 FAILED = 5
 """Exit code where a system failed."""
 EXAMPLES = """\b
@@ -48,6 +51,12 @@ class RunOptions:
     """Options for running a study."""
 
     dry_run: bool = flag("--dry-run", "Print the plan and what is finished or cached, and do nothing.")
+    allow_env: tuple[str, ...] = option(
+        "--allow-env NAME",
+        "Let the study read this environment variable; may be repeated. The usual keys need no permission.",
+        multiple=True,
+    )
+    force: bool = flag("--force", "Write into the folder of another study; what it has there is replaced.")
     reuse: bool = flag(
         "--reuse",
         "Keep the finished answers of systems that are not built here, servers and code of yours; otherwise they are asked again.",
@@ -105,6 +114,7 @@ def command(
     stop the others.
     """
     from judged.studies.folder import prepare_folder
+    from judged.studies.permissions import check_variables
     from judged.studies.run import open_study
     from judged.studies.specification import read_study
     from judged.studies.tracking import need_tracker
@@ -115,8 +125,9 @@ def command(
     folder, output = split_output(output)
     output.check(pictures=True)
     spec = read_study(study)
-    folder = folder or Path(f"{study.stem}-results")
+    folder = folder or Path(f"{re.sub(NOT_IN_NAMES, '-', str(spec.name))}-results")
     if not options.dry_run:
+        check_variables(spec.systems, options.allow_env)
         prepare_folder(folder)
     inputs = open_study(
         spec,
@@ -124,10 +135,11 @@ def command(
         reuse=options.reuse,
         fresh=options.fresh or options.fresh_only,
         only=options.only,
+        force=options.force,
     )
     refuse_inputs(output.paths, [file.path for file in inputs.files])
     if options.dry_run:
-        _print_plan(inputs, options.cache)
+        _print_plan(inputs, options)
         return
     run_inputs(inputs, output, display=display, cache=options.cache, trackers=options.trackers)
 
@@ -158,14 +170,24 @@ def run_inputs(
     return result
 
 
-def _print_plan(inputs: StudyInputs, cache: Path | None) -> None:
-    """Print what would be done, and what is done already."""
+def _print_plan(inputs: StudyInputs, options: RunOptions) -> None:
+    """Print what would be done, what is done already, and what would be used; exit with 5 if something is not there."""
     from contextlib import closing
 
+    from judged.studies.permissions import describe_uses
     from judged.studies.plan import describe_plan
     from judged.studies.run import find_cache
     from judged.studies.stages.vectors import VectorCache
 
-    with closing(VectorCache(find_cache(cache))) as vectors:
+    with closing(VectorCache(find_cache(options.cache))) as vectors:
         for line in describe_plan(inputs, vectors):
             click.echo(line)
+    systems = [planned.spec for planned in inputs.plan]
+    uses = [(f"file {file.path}", True) for file in inputs.files]
+    uses += describe_uses(systems, options.allow_env)
+    if uses:
+        click.echo("uses:")
+    for use, _ in uses:
+        click.echo(f"  {use}")
+    if not all(is_there for _, is_there in uses):
+        sys.exit(FAILED)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from judged.errors import JudgedError
 from judged.plugins import import_object
+from judged.studies.stages.awaiting import Awaiter
 from judged.studies.stages.stage import StageFailed
 
+_AWAITER = Awaiter()
+"""Waits for functions of users that are asynchronous."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -37,9 +41,10 @@ def load_callable(place: str, settings: Mapping[str, object], *, kind: str) -> C
 
 
 def call(function: Callable[P, T], place: str, /, *arguments: P.args, **settings: P.kwargs) -> T:
-    """Return what a user's function returns; any exception becomes `StageFailed` with its message."""
+    """Return what a user's function returns, once it is there if it is asynchronous; any exception becomes `StageFailed` with its message."""
     try:
-        return function(*arguments, **settings)
+        answer = function(*arguments, **settings)
+        return cast("T", _AWAITER.collect(answer)) if inspect.isawaitable(answer) else answer
     except JudgedError:
         raise
     except (Exception, SystemExit) as error:  # code that ends its own process does not end the study

@@ -53,7 +53,7 @@ class Function(EncoderSpec, tag="function", frozen=True, kw_only=True):
             msg = f"`{self.function}` is of the type `{type(made).__name__}`, expected a function, or an object with `encode_documents` and `encode_query`, or `encode`"
             raise StageFailed(msg)
         documents = partial(encode, **settings)
-        return documents, lambda text: self._take_only(documents([text]))
+        return documents, lambda text: self._take_only(call(documents, self.function, [text]))
 
     def _take_only(self, returned: object) -> object:
         """Return the one row of an array."""

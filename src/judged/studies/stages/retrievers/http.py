@@ -10,14 +10,17 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 import msgspec
 
 from judged.errors import BadProtocol, EndpointFailed
-from judged.io.answer_shapes import check_whole
+from judged.io.answer_shapes import BadAnswer, check_whole
 from judged.io.search_results import AnswerReader, Found, SearchReply, read_score
 from judged.net.http import Bounds, HttpClient
 from judged.net.secrets import is_exposed, read_secret, redact
 from judged.studies.stages.retrievers.retriever import RetrieveSpec, naming_answer
 from judged.studies.stages.spares import Spares
 from judged.studies.stages.stage import StageFailed
+from judged.wording import name_some
 
+MOST_FIELDS = 8
+"""Fields of an answer that an error names."""
 ANSWER_BYTES = 32 << 20
 """The largest answer that is read."""
 _SECRET_HEADERS = {"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"}
@@ -40,6 +43,7 @@ class EndpointSpec(RetrieveSpec, frozen=True, kw_only=True):
     """Number of attempts for a request that fails temporarily: status 429 or 5xx, no connection, no answer in time."""
 
     extra: ClassVar[str] = "endpoint"
+    id_hint: ClassVar[str] = "ids: $.results[*].doc_id"
 
     def connect(self) -> SearchClient:
         """Return the client; nothing is sent."""
@@ -201,17 +205,22 @@ class _HttpSource:
         if not ids and not self._is_empty(answer):
             shown = str(answer)[:80]
             msg = f"{spec.url} answered without anything at `{spec.ids}`: `{shown}`"
-            raise StageFailed(msg, hint="`ids` is the JSONPath to the ids of documents")
+            raise StageFailed(msg, hint=_suggest_ids(answer))
         if len(scores) != len(ids):
             msg = f"{spec.url} answered with {len(ids)} ids and {len(scores)} scores, expected as many"
             raise StageFailed(msg, hint=f"`ids` is `{spec.ids}`, `scores` is `{spec.scores}`")
         places = (f"result {number}" for number in range(1, len(ids) + 1))
-        return SearchReply(
-            [
-                Found(self.reader.read_id(identifier, place), read_score(score, place))
-                for identifier, score, place in zip(ids, scores, places, strict=True)
-            ]
-        )
+        try:
+            return SearchReply(
+                [
+                    Found(self.reader.read_id(identifier, place), read_score(score, place))
+                    for identifier, score, place in zip(ids, scores, places, strict=True)
+                ]
+            )
+        except BadAnswer as error:
+            if error.code == "bad-id":
+                error.hint = _suggest_ids(answer)
+            raise
 
     def _is_empty(self, answer: Any) -> bool:
         """Return whether an answer without ids is one without results, and not one of another form."""
@@ -242,6 +251,18 @@ def fill_template(template: Any, text: str, depth: int) -> Any:
     if isinstance(template, str):
         return _PLACEHOLDER.sub(lambda match: text if match[1] == "query" else str(depth), template)
     return template
+
+
+def _suggest_ids(answer: Any) -> str:
+    """Return where the ids of an answer may be: the fields of its first list of objects."""
+    waiting: list[tuple[str, Any]] = [("$", answer)]
+    for path, value in waiting:  # grows while it is read, so that what is near the top comes first
+        if isinstance(value, list) and value and isinstance(value[0], Mapping):
+            fields = name_some([f"`{path}[*].{field}`" for field in value[0]], MOST_FIELDS)
+            return f"`ids` is the JSONPath to the ids of documents; the answer has {fields}"
+        if isinstance(value, Mapping) and len(waiting) < MOST_FIELDS**2:
+            waiting += [(f"{path}.{key}", inner) for key, inner in value.items()]
+    return "`ids` is the JSONPath to the ids of documents, such as `$.results[*].id`"
 
 
 def _list_texts(value: Any) -> str:

@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from judged.io.search_results import AnswerReader, Fields, SearchReply
+from judged.studies.stages.awaiting import Awaiter
 from judged.studies.stages.functions import call, load_object
-from judged.studies.stages.retrievers.asking import EXPECTED, Ask, Awaiter, find_ask, takes_no_query
+from judged.studies.stages.retrievers.asking import EXPECTED, Ask, find_ask, takes_no_query
 from judged.studies.stages.retrievers.retriever import RetrieveSpec, naming_answer
 from judged.studies.stages.stage import StageFailed
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from judged.io.answer_shapes import BadAnswer
 from judged.io.search_results import AnswerReader, SearchReply
@@ -36,9 +36,12 @@ class RetrieveSpec(StageSpec, frozen=True, kw_only=True):
     stage: str = RETRIEVAL
     """The name under which it is timed."""
 
+    id_hint: ClassVar[str] = "id_field: doc_id"
+    """An example of the setting that says where the ids of documents are."""
+
     def build(self, workshop: Workshop, space: VectorSpace | None = None) -> Searcher:  # noqa: ARG002
         """Return the searcher, ready for queries."""
-        return ExistingSystem(self.type, self.open(), workshop)
+        return ExistingSystem(self.type, self.open(), workshop, id_hint=self.id_hint)
 
     def open(self) -> Source:
         """Return what asks the system."""
@@ -48,7 +51,8 @@ class RetrieveSpec(StageSpec, frozen=True, kw_only=True):
 class ExistingSystem:
     """Asks a system, checks what comes back, and makes a ranking of it."""
 
-    def __init__(self, name: str, source: Source, workshop: Workshop) -> None:
+    def __init__(self, name: str, source: Source, workshop: Workshop, *, id_hint: str = "") -> None:
+        self._id_hint = id_hint
         self.name = name
         self.source = source
         self.counts: Counter[str] = Counter()
@@ -112,7 +116,7 @@ class ExistingSystem:
             msg = (
                 f"`{self.name}` returned documents that the collection does not have, such as `{unknown[0]}`"
             )
-            raise StageFailed(msg, hint="say where the ids of the collection are, such as `id_field: doc_id`")
+            raise StageFailed(msg, hint=f"say where the ids of the collection are, such as `{self._id_hint}`")
         self.counts["unknown"] += len(unknown)
 
     def _has(self, document: str) -> bool:
