@@ -103,7 +103,7 @@ def _count_needed(of: SampleMean, target: float, share: float) -> int | None:
     if of.mean <= target:
         return None
     needed = least_size((of.mean - target) / of.deviation, POWER, (1 - LEVEL) / 2, sides=1)
-    return math.ceil(needed * share)
+    return None if needed is None else math.ceil(needed * share)
 
 
 def find_criterion(points: Sequence[Point]) -> Criterion:
