@@ -310,7 +310,9 @@ def _save_all(
     from judged.errors import Unreadable
 
     written: list[Path] = []
-    for name, benchmark in benchmarks.items() if folder is not None else ():
+    if folder is None:
+        return written, None
+    for name, benchmark in benchmarks.items():
         path = folder / f"{name}.json"
         try:
             benchmark.save(path)

@@ -105,10 +105,14 @@ def run_single(
                     samples.reused |= _is_same_buffer(answer, last)
                     last = answer
                     # a library may fill one buffer with all of its answers
-                    answer = answer.copy() if hasattr(answer, "copy") else answer
+                    answer = _copy(answer)
                 kept.append(answer)
     samples.query = list(range(len(queries))) * repeats
     return samples
+
+
+def _copy(answer: Ids | None) -> Ids | None:
+    return answer.copy() if isinstance(answer, np.ndarray | list) else answer
 
 
 def _is_same_buffer(answer: object, last: object) -> bool:

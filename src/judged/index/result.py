@@ -333,7 +333,7 @@ def _round(value: float) -> str:
 
 def _upgrade_point(point: dict[str, Any]) -> dict[str, Any]:
     """Return a point of the first version, which was measured in one process."""
-    kept = {
+    kept: dict[str, Any] = {
         name: point[name] for name in ("measures", "recalls", "seconds", "subsets", "notes") if name in point
     }
     recalls = point["recalls"]
