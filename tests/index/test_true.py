@@ -24,10 +24,10 @@ from judged.index.exact import find_neighbours, measure_distances
 from judged.index.load import run_single
 from judged.index.measurement import Workload
 from judged.index.neighbours import Neighbours
-from judged.index.plan import plan_builds
-from judged.index.sweep import run_sweep
-from judged.index.usage import measure_folder
-from judged.index.worker import identify_engine
+from judged.index.sweeps.plan import plan_builds
+from judged.index.sweeps.sweep import run_sweep
+from judged.index.sweeps.usage import measure_folder
+from judged.index.sweeps.worker import identify_engine
 from judged.store.files import scratch_folder
 
 QUICK = {"rounds": 1, "repeats": 1, "warmup": 0}
