@@ -26,8 +26,8 @@ from pathlib import Path
 import numpy as np
 from judged.index.data import make_dataset
 from judged.index.measurement import Workload
-from judged.index.plan import plan_builds
-from judged.index.sweep import run_sweep
+from judged.index.sweeps.plan import plan_builds
+from judged.index.sweeps.sweep import run_sweep
 
 efforts = list(range(10, 10 + int(sys.argv[2])))
 builds = plan_builds([], {"faiss-hnsw": {"build": {"M": [8, 16]}, "query": {"ef": efforts}}})

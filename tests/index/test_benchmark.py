@@ -15,14 +15,14 @@ from judged.blocks import Figure
 from judged.cli.main import judged as program
 from judged.errors import BadProtocol, BadSample, EngineFailed
 from judged.index.ann_benchmarks import export_results, import_results
-from judged.index.api import benchmark_dataset
+from judged.index.api import RunOptions, benchmark_dataset
 from judged.index.charts import find_optimal
 from judged.index.data import make_dataset
 from judged.index.diff import diff_benchmarks
 from judged.index.engine import ENGINES
 from judged.index.measurement import Workload
-from judged.index.plan import plan_builds
 from judged.index.result import IndexBenchmark
+from judged.index.sweeps.plan import plan_builds
 
 RECALL = 'R(over="cutoff", tolerance=0)@10'
 
@@ -248,7 +248,7 @@ def test_results_go_to_ann_benchmarks_and_back(
     own = ['R(over="cutoff", epsilon=0.001)@10']
     builds = plan_builds([], sweep)
     benchmark = benchmark_dataset(
-        dataset, builds, Workload(rounds=1, repeats=2), output=results, measures=own
+        dataset, builds, Workload(rounds=1, repeats=2), RunOptions(output=results, measures=own)
     )
     path = export_results(benchmark, dataset, results, tmp_path / "exported")[0]
     with h5py.File(path) as file:

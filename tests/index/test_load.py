@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from threading import Event, Timer
 from time import sleep
 
@@ -9,8 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from judged.errors import EngineFailed
+from judged.index.engine import Search
 from judged.index.load import run_closed, run_open, run_single, to_matrix
 from judged.index.measurement import summarise
+from judged.index.sweeps.clients import ProcessClients
 
 QUERIES = list(np.eye(20, dtype=np.float32))
 
@@ -139,3 +144,36 @@ def test_percentiles_interpolate_between_samples() -> None:
 
     assert (found.p50, found.p90, found.p95, found.p99, found.mean, found.max) == (50, 90, 95, 99, 50, 100)
     assert found.p999 == pytest.approx(99.9)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="clients are threads elsewhere")
+def test_clients_that_are_processes_do_not_share_an_interpreter() -> None:
+    """Each has a searcher of its own; their samples come together, in one clock, and each arrival is taken once."""
+
+    def open_search() -> Search:
+        mine = os.getpid()
+        return lambda _: [mine]
+
+    clients = ProcessClients(open_search, 3)
+    closed, seconds = run_closed(clients, QUERIES, seconds=0.1)
+    opened, _ = run_open(clients, QUERIES, rate=300, seconds=0.3, seed=1)
+
+    assert seconds >= 0.1
+    assert len(closed) > 3
+    assert closed.cpu > 0
+    assert len(opened) == 90
+    assert len(set(opened.arrival)) == 90
+    assert (opened.response >= opened.service).all()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="clients are threads elsewhere")
+def test_a_client_that_dies_is_an_error() -> None:
+    """In words, whether its process ends or its searcher cannot be opened."""
+
+    def refuse() -> Search:
+        raise ConnectionError("refused")
+
+    with pytest.raises(EngineFailed, match="a client failed: ConnectionError: refused"):
+        run_closed(ProcessClients(refuse, 2), QUERIES, seconds=0.1)
+    with pytest.raises(EngineFailed, match="the process of a client ended"):
+        run_closed(ProcessClients(lambda: lambda _: os._exit(3), 2), QUERIES, seconds=0.1)  # type: ignore[return-value]

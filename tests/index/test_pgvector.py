@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import judged
 from judged.errors import EngineFailed
 from judged.index.engine import Engine, Filter, IndexSpec, check_effective, complete_settings
 from judged.index.engines.pgvector import PgvectorExact, PgvectorHnsw
@@ -221,3 +222,48 @@ def test_an_extension_that_is_too_old_is_refused(postgres: str, run: Callable[..
 
     with pytest.raises(EngineFailed, match=r"pgvector is 0.6.2, expected 0.8 or later(.|\n)*alter extension"):
         connect(address)
+
+
+def test_tables_of_killed_benchmarks_are_dropped(
+    engine: Engine, place: Place, run: Callable[..., Any], digits: Digits
+) -> None:
+    """The next benchmark drops a table of ours whose session is gone; neither one in use, nor anybody else's."""
+    left, other = "judged_00000000000000aa", "judged_00000000000000bb"
+    for name in (left, other):
+        run(f"create table {name} (id bigint)")
+    run(f"comment on table {left} is 'made by judged index, which drops it'")
+    build(engine, digits[0][:50], place)
+    used = PgvectorHnsw()
+    build(used, digits[0][:50], place)
+    tables = "select string_agg(relname, ' ') from pg_class where relname like 'judged%' and relkind = 'r'"
+    found = run(tables).split()
+    used.close()
+    run(f"drop table {other}")
+
+    assert left not in found
+    assert other in found
+    assert len(found) == 3
+
+
+def test_a_server_is_measured_as_it_was(postgres: str, digits: Digits) -> None:
+    """New clients and a new index in each round; its version is part of the key, and a changed address is too."""
+    benchmark = judged.benchmark_index(
+        digits[0][:300],
+        digits[1][:30],
+        engines=["pgvector-hnsw"],
+        sweep={"pgvector-hnsw": {"query": {"ef": 40, "iterative_scan": "relaxed_order"}}},
+        urls={"pgvector-hnsw": postgres},
+        rounds=2,
+        repeats=1,
+        filters=("0.2",),
+        churn=0.1,
+    )
+    point = benchmark.points[0]
+
+    assert len(point.rounds) == 2
+    assert point.recall > 0.9
+    assert point.has_cpu
+    assert point.measured.query["iterative_scan"] == "relaxed_order"
+    assert len(point.subsets) == 7
+    assert "PostgreSQL" in PgvectorHnsw.identify(postgres)
+    assert "same-server" in {note.code for note in benchmark.notes}

@@ -18,9 +18,9 @@ from judged.errors import BadProtocol, JudgedError, MissingExtra, UnknownName, U
 from judged.index.data import Dataset, make_dataset
 from judged.index.engine import ENGINES, Engine
 from judged.index.measurement import Workload, propose_effort
-from judged.index.plan import plan_builds, read_sweep
-from judged.index.rows import read_points
-from judged.index.sweep import run_sweep
+from judged.index.sweeps.plan import plan_builds, read_sweep
+from judged.index.sweeps.rows import read_points
+from judged.index.sweeps.sweep import run_sweep
 from judged.store.lock import LOCK, lock_file
 
 QUICK = Workload(rounds=1, repeats=1, warmup=5)
@@ -121,8 +121,8 @@ from pathlib import Path
 import numpy as np
 from judged.index.data import make_dataset
 from judged.index.measurement import Workload
-from judged.index.plan import plan_builds
-from judged.index.sweep import run_sweep
+from judged.index.sweeps.plan import plan_builds
+from judged.index.sweeps.sweep import run_sweep
 
 builds = plan_builds([], {"faiss-hnsw": {"build": {"M": [8, 16]}, "query": {"ef": [10, 80]}}})
 dataset = make_dataset(np.load(sys.argv[1]))
@@ -196,8 +196,8 @@ from pathlib import Path
 import numpy as np
 from judged.index.data import make_dataset
 from judged.index.measurement import Workload
-from judged.index.plan import plan_builds
-from judged.index.sweep import run_sweep
+from judged.index.sweeps.plan import plan_builds
+from judged.index.sweeps.sweep import run_sweep
 
 run_sweep(make_dataset(np.load(sys.argv[1])), plan_builds(["holding:Holding"], None), Workload(), Path(sys.argv[2]))
 """

@@ -12,7 +12,7 @@ import judged
 from judged.agents.analysis import alone, overlaps, stopping_points
 from judged.agents.result import SessionReport
 from judged.agents.tables import Hit as Found, Iteration, Search, Session, Sessions
-from judged.index.sweep import Failure
+from judged.index.sweeps.sweep import Failure
 from judged.problem import Note
 from judged.result import Result
 from judged.studies.result import StageTimes, Study, SystemRecord

@@ -23,7 +23,7 @@ from judged.index.load import Samples
 from judged.index.measurement import BuildCost, Measurement, Workload, summarise
 from judged.index.points import Point, Scorer, name_measures
 from judged.index.result import IndexBenchmark
-from judged.index.rows import find_rows, read_answers, to_rows
+from judged.index.sweeps.rows import find_rows, read_answers, to_rows
 from judged.index.vector_files import check_hdf5
 from judged.problem import Problem
 from judged.store.hashing import hash_file

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ from numpy.typing import ArrayLike
 from judged.errors import BadProtocol, EngineFailed
 from judged.index.data import Dataset, make_dataset, open_dataset
 from judged.index.family import NeighbourProtocol
-from judged.index.measurement import Workload, describe, draw_ladder, make_filter
-from judged.index.plan import Build, plan_builds
+from judged.index.measurement import TARGET, Workload, describe, draw_ladder, make_filter
 from judged.index.points import Point, name_measures, score_points
-from judged.index.result import TARGET, IndexBenchmark
-from judged.index.sweep import Failure, Swept, run_sweep
-from judged.index.worker import find_effort
+from judged.index.prices import Prices, parse_prices
+from judged.index.result import IndexBenchmark
+from judged.index.sweeps.plan import Build, plan_builds
+from judged.index.sweeps.sweep import Failure, Swept, run_sweep
+from judged.index.sweeps.worker import find_effort
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Severity
 from judged.progress import Progress
@@ -26,6 +28,8 @@ from judged.store.files import scratch_folder
 from judged.store.machine import describe_machine
 from judged.wording import counted
 
+CLIENT_BOUND = 0.8
+"""The share of the time on a processor from which a client of a server may be what limits the throughput."""
 LATE = 0.2
 """The share of the median response by which the harness may be late before a note says so."""
 
@@ -41,6 +45,7 @@ def benchmark_index(
     attributes: Mapping[str, object] | None = None,
     at_recall: float | None = None,
     confident: bool = False,
+    price: str | None = None,
     output: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     urls: Mapping[str, str] | None = None,
@@ -57,7 +62,7 @@ def benchmark_index(
     dict or a YAML file. `metric` is `l2`, `ip`, `cosine` or `hamming`.
 
     `at_recall` searches for the least effort that reaches a recall; with `confident`, the lower end of its interval has
-    to. `output` is a folder: what is finished there is not measured again, unless `fresh` says so. Further arguments are
+    to. `price` is `core=0.04,gib=0.005` (of an hour) or a YAML file, for costs in money. `output` is a folder: what is finished there is not measured again, unless `fresh` says so. Further arguments are
     those of `judged.index.measurement.Workload`: `k`, `rounds`, `build_budget`, `repeats`, `clients`, `loads`, `seconds`,
     `filters`, `churn`, `threads`, `retries`, `warmup` and `seed`.
 
@@ -84,82 +89,70 @@ def benchmark_index(
             size=len(dataset.vectors),
         ),
         asked,
-        at_recall=at_recall,
-        confident=confident,
-        output=output,
-        fresh=fresh,
-        measures=[measures] if isinstance(measures, str) else list(measures),
-        timeout=timeout,
-        progress=progress,
+        RunOptions(
+            at_recall=at_recall,
+            confident=confident,
+            prices=None if price is None else parse_prices(price),
+            output=output,
+            fresh=fresh,
+            measures=[measures] if isinstance(measures, str) else list(measures),
+            timeout=timeout,
+            progress=progress,
+        ),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What settings are chosen by, where points are kept, and how a sweep runs."""
+
+    at_recall: float | None = None
+    confident: bool = False
+    prices: Prices | None = None
+    output: str | os.PathLike[str] | None = None
+    fresh: bool = False
+    measures: Sequence[str] = ()
+    timeout: float | None = None
+    progress: Progress | None = None
 
 
 def benchmark_dataset(
-    dataset: Dataset,
-    builds: Sequence[Build],
-    workload: Workload,
-    *,
-    at_recall: float | None = None,
-    confident: bool = False,
-    output: str | os.PathLike[str] | None = None,
-    fresh: bool = False,
-    measures: Sequence[str] = (),
-    timeout: float | None = None,
-    progress: Progress | None = None,
+    dataset: Dataset, builds: Sequence[Build], workload: Workload, options: RunOptions
 ) -> IndexBenchmark:
     """Measure the builds on a data set; everything is checked before anything is built."""
-    (benchmark,) = benchmark_sides(
-        dataset,
-        [builds],
-        workload,
-        at_recall=at_recall,
-        confident=confident,
-        output=output,
-        fresh=fresh,
-        measures=measures,
-        timeout=timeout,
-        progress=progress,
-    )
+    (benchmark,) = benchmark_sides(dataset, [builds], workload, options)
     return benchmark
 
 
 def benchmark_sides(
-    dataset: Dataset,
-    sides: Sequence[Sequence[Build]],
-    workload: Workload,
-    *,
-    at_recall: float | None = None,
-    confident: bool = False,
-    output: str | os.PathLike[str] | None = None,
-    fresh: bool = False,
-    measures: Sequence[str] = (),
-    timeout: float | None = None,
-    progress: Progress | None = None,
+    dataset: Dataset, sides: Sequence[Sequence[Build]], workload: Workload, options: RunOptions
 ) -> list[IndexBenchmark]:
     """Measure the builds of several sides in the same rounds, in random order; return a benchmark for each side."""
+    at_recall = options.at_recall
     builds = [build for side in sides for build in side]
     _check_plan(dataset, builds, workload, at_recall)
-    parse_measures(name_measures(workload.k, measures), family="neighbour")
+    parse_measures(name_measures(workload.k, options.measures), family="neighbour")
     dataset.neighbours(workload.k)
     target = TARGET if at_recall is None else at_recall
     with scratch_folder("results") as temporary:
-        results = Path(output or temporary)
+        results = Path(options.output or temporary)
         swept = run_sweep(
             dataset,
             builds,
             workload,
             results,
-            progress=progress,
-            timeout=timeout,
+            progress=options.progress,
+            timeout=options.timeout,
             at_recall=at_recall,
-            churn_at=target,
-            fresh=fresh,
+            fresh=options.fresh,
         )
         found = [[rounds for build, rounds in swept.points if build in side] for side in sides]
         if not all(found):
             msg = "; ".join(f"{failure.name}: {failure.message}" for failure in swept.failures)
             raise EngineFailed(msg)
-        scored = [score_points(rounds, dataset, workload, results, measures=measures) for rounds in found]
+        scored = [
+            score_points(rounds, dataset, workload, results, measures=options.measures) for rounds in found
+        ]
     notes = _find_effort_notes(builds) if at_recall is not None else ()
     return [
         make_benchmark(
@@ -168,7 +161,8 @@ def benchmark_sides(
             points,
             swept.failures,
             target,
-            confident=confident,
+            confident=options.confident,
+            prices=options.prices,
             notes=(*notes, *_find_reused(swept)),
         )
         for points in scored
@@ -183,6 +177,7 @@ def make_benchmark(
     at_recall: float = TARGET,
     *,
     confident: bool = False,
+    prices: Prices | None = None,
     notes: Sequence[Note] = (),
 ) -> IndexBenchmark:
     """Return the result of points, with notes on what a reader should know."""
@@ -214,6 +209,7 @@ def make_benchmark(
         provenance,
         (*dataset.notes, *notes, *_find_notes(dataset, workload, points)),
         confident,
+        prices,
     )
 
 
@@ -332,6 +328,14 @@ def _say_late(point: Point) -> str:
     return words if late else ""
 
 
+def _say_client_bound(point: Point) -> str:
+    loops = [loop for measured in point.rounds for loop in measured.closed]
+    if point.measured.remote and any((loop.client_share or 0) > CLIENT_BOUND for loop in loops):
+        return "clients were busy nearly all of the time: they limit the throughput, and not the server"
+    slow = any(loop.ceiling and loop.throughput > loop.ceiling / 2 for loop in loops)
+    return "clients reach half the throughput that they have with an engine that does nothing" if slow else ""
+
+
 def _say_emulated(point: Point) -> str:
     return point.measured.emulated and f"emulated: {point.measured.emulated}"
 
@@ -350,6 +354,7 @@ _NOTES: tuple[tuple[str, Severity, Callable[[Point], str]], ...] = (
     ("failed-queries", "warning", _say_failed),
     ("busy-machine", "warning", _say_busy),
     ("late-harness", "warning", _say_late),
+    ("client-bound", "warning", _say_client_bound),
     ("emulated", "warning", _say_emulated),
     ("unverified", "info", _say_unverified),
     ("skipped", "info", _say_skipped),

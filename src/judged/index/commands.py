@@ -143,6 +143,11 @@ class IndexOptions:
         "Measure an older version in the same rounds, and decide what changed: a virtual environment, a folder with"
         " other versions of the modules of `--engine`, or ENGINE=URL of another server.",
     )
+    price: str | None = option(
+        "--price PRICES",
+        "Report money: `core=0.04,gib=0.005,disk=0.1` (a core and a GiB of memory for an hour, a GiB on disk for a"
+        " month), or a YAML file with these or with a list `instances` of a provider.",
+    )
     fresh: bool = flag("--fresh", "Measure everything again, whatever the folder holds.")
 
     @property
@@ -212,6 +217,19 @@ class WorkloadOptions:
         type=click.FloatRange(0),
         default=600.0,
     )
+    ramp: bool = flag(
+        "--ramp",
+        "Double the clients until throughput stops rising.",
+        needs="--load LIST",
+        section=LOAD,
+    )
+    p99: float | None = option(
+        "--p99 MS",
+        "Report the queries a second at which 99 % of the answers take at most this time.",
+        needs="--load LIST",
+        section=LOAD,
+        type=click.FloatRange(0, min_open=True),
+    )
     repeats: int = option("--repeats N", "Passes over all queries in a round.", type=COUNT, default=3)
     warmup: int = option(
         "--warmup N",
@@ -257,15 +275,17 @@ def command(
     build setting, and intervals are over rounds. With --against, the exit code is 1 if a setting regressed. `judged index engines` lists the engines, `judged index diff` compares two benchmarks.
     """
     from judged.errors import EngineFailed
-    from judged.index.api import benchmark_sides
+    from judged.index.api import RunOptions, benchmark_sides
     from judged.index.diff import diff_benchmarks
-    from judged.index.plan import plan_builds, plan_older
+    from judged.index.prices import parse_prices
+    from judged.index.sweeps.plan import plan_builds, plan_older
 
     folder, output = split_output(output)
     output.check(pictures=True)
     if options.fresh and folder is None:
         msg = "`--fresh` has no effect without `-o FOLDER`: nothing is kept that could be measured again"
         raise click.UsageError(msg)
+    prices = None if options.price is None else parse_prices(options.price)
     workload, urls = work.to_workload(data.seed), options.addresses
     dataset = data.open()
     builds = plan_builds(options.engines, options.sweep, urls=urls, size=len(dataset.vectors))
@@ -273,18 +293,17 @@ def command(
     with Progress("Exact neighbours", enabled=not output.quiet) as truth:
         dataset.neighbours(work.k, progress=truth)
     with Progress("Benchmark", enabled=not output.quiet, lines=True) as progress:
-        benchmark, *others = benchmark_sides(
-            dataset,
-            [builds, *older],
-            workload,
+        choices = RunOptions(
             at_recall=options.at_recall,
             confident=options.confident,
+            prices=prices,
             output=folder,
             fresh=options.fresh or bool(older),
             measures=options.measures,
             timeout=options.timeout,
             progress=progress,
         )
+        benchmark, *others = benchmark_sides(dataset, [builds, *older], workload, choices)
     written, refused = _save_all(
         folder, dict(zip(("benchmark", "older"), (benchmark, *others), strict=False))
     )
@@ -310,7 +329,9 @@ def _save_all(
     from judged.errors import Unreadable
 
     written: list[Path] = []
-    for name, benchmark in benchmarks.items() if folder is not None else ():
+    if folder is None:
+        return written, None
+    for name, benchmark in benchmarks.items():
         path = folder / f"{name}.json"
         try:
             benchmark.save(path)

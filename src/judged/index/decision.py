@@ -17,7 +17,7 @@ import numpy as np
 from judged.arrays import Flags
 from judged.blocks import Estimate
 from judged.index.measurement import Measurement
-from judged.index.points import LEVEL, Point, bound_recall
+from judged.index.points import LEVEL, Point, bound_recall, estimate_rounds
 from judged.stats.clusters import SampleMean
 from judged.stats.effects import least_size
 from judged.stats.intervals import Interval, wilson_interval
@@ -103,7 +103,7 @@ def _count_needed(of: SampleMean, target: float, share: float) -> int | None:
     if of.mean <= target:
         return None
     needed = least_size((of.mean - target) / of.deviation, POWER, (1 - LEVEL) / 2, sides=1)
-    return math.ceil(needed * share)
+    return None if needed is None else math.ceil(needed * share)
 
 
 def find_criterion(points: Sequence[Point]) -> Criterion:
@@ -154,6 +154,40 @@ def choose_settings(
             best[point.engine] = point
     ordered = sorted(best.values(), key=lambda point: mean_cost(point, criterion))
     return [Choice(point, judge_recall(point, target, reporting)) for point in ordered]
+
+
+@dataclass(frozen=True)
+class Supply:
+    """The queries a second that an engine answers within a time, at a setting that reaches the recall."""
+
+    point: Point
+    throughput: Estimate
+    is_open: bool
+    """Whether queries arrived on their own, so that waiting is part of their time."""
+
+
+def find_supply(points: Sequence[Point], target: float, p99: float, *, seed: int) -> list[Supply]:
+    """Return for each engine the highest throughput at which 99 % of the answers take at most `p99` milliseconds.
+
+    It is that of the open loops where there are some, else of the closed ones; in each round, of the loop that does best.
+    """
+    best: dict[str, Supply] = {}
+    choosing = halve_queries(len(points[0].recalls), seed)[0] if points else np.ones(0, dtype=bool)
+    for point in points:
+        is_open = all(measured.open for measured in point.rounds)
+        rates = [_find_rate(measured, p99) for measured in point.rounds]
+        estimate = estimate_rounds(rates)
+        if estimate is None or judge_recall(point, target, choosing).evidence == "not shown":
+            continue
+        if point.engine not in best or estimate.value > best[point.engine].throughput.value:
+            best[point.engine] = Supply(point, estimate, is_open)
+    return sorted(best.values(), key=lambda supply: -supply.throughput.value)
+
+
+def _find_rate(measured: Measurement, p99: float) -> float | None:
+    if measured.open:
+        return max((loop.throughput for loop in measured.open if loop.response.p99 <= p99), default=None)
+    return max((loop.throughput for loop in measured.closed if loop.latency.p99 <= p99), default=None)
 
 
 @dataclass(frozen=True)

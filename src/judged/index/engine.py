@@ -94,6 +94,8 @@ class Capabilities:
     """Whether vectors can be deleted, and others inserted, after `finish`."""
     concurrent: bool = True
     """Whether searchers may be called from several threads at once."""
+    forks: bool = False
+    """Whether a forked process can search, in the same index or over connections of its own."""
     remote: bool = False
     """Whether queries go over a connection to another process."""
     emulated: str = ""
@@ -319,7 +321,7 @@ class OwnEngine(BatchEngine):
             "name": name,
             "factory": staticmethod(make),
             "capabilities": Capabilities(
-                frozenset(METRICS), concurrent=False, unverified=frozenset({*build, *query})
+                frozenset(METRICS), concurrent=False, forks=True, unverified=frozenset({*build, *query})
             ),
             "build_settings": build,
             "query_settings": query,

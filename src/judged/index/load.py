@@ -12,12 +12,16 @@ from dataclasses import dataclass, field
 from itertools import count
 from threading import Barrier, Thread
 from time import perf_counter_ns, process_time, sleep
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judged.errors import EngineFailed
 from judged.index.engine import Ids, Search, VectorArray
+
+if TYPE_CHECKING:
+    from judged.index.sweeps.clients import ProcessClients
 
 SPIN = 200_000
 """Nanoseconds before an arrival from which the clock is watched, because sleeping overshoots."""
@@ -105,10 +109,14 @@ def run_single(
                     samples.reused |= _is_same_buffer(answer, last)
                     last = answer
                     # a library may fill one buffer with all of its answers
-                    answer = answer.copy() if hasattr(answer, "copy") else answer
+                    answer = _copy(answer)
                 kept.append(answer)
     samples.query = list(range(len(queries))) * repeats
     return samples
+
+
+def _copy(answer: Ids | None) -> Ids | None:
+    return answer.copy() if isinstance(answer, np.ndarray | list) else answer
 
 
 def _is_same_buffer(answer: object, last: object) -> bool:
@@ -119,7 +127,11 @@ def _is_same_buffer(answer: object, last: object) -> bool:
 
 
 def run_closed(
-    searches: Sequence[Search], queries: Sequence[VectorArray], *, seconds: float, retries: int = 0
+    searches: Sequence[Search] | ProcessClients,
+    queries: Sequence[VectorArray],
+    *,
+    seconds: float,
+    retries: int = 0,
 ) -> tuple[Samples, float]:
     """Let every client ask one query after the other until the time is over; return samples and the time it took."""
     length, now = len(queries), perf_counter_ns
@@ -138,11 +150,11 @@ def run_closed(
             samples.query.append(at)
             place += 1
 
-    return _run_clients(searches, client)
+    return _run_clients(searches, client, seconds)
 
 
 def run_open(
-    searches: Sequence[Search],
+    searches: Sequence[Search] | ProcessClients,
     queries: Sequence[VectorArray],
     *,
     rate: float,
@@ -158,12 +170,12 @@ def run_open(
     total = max(1, round(rate * seconds))
     gaps = np.random.default_rng(seed).exponential(1e9 / rate, total)
     arrivals, length, now = np.cumsum(gaps).astype(np.int64).tolist(), len(queries), perf_counter_ns
-    numbers = count()
+    take = count().__next__ if isinstance(searches, Sequence) else searches.make_counter()
 
     def client(_: int, search: Search, samples: Samples, begin: int) -> None:
-        while (number := next(numbers)) < total:
+        while (number := take()) < total:
             arrival, at = begin + arrivals[number], number % length
-            idle = _wait_until(arrival)
+            idle = wait_until(arrival)
             start = now()
             # a client that was busy is late because of the engine; one that waited, because of the harness
             if idle:
@@ -177,13 +189,18 @@ def run_open(
             samples.arrival.append(arrival)
             samples.query.append(at)
 
-    return _run_clients(searches, client)
+    # a rate beyond the capacity takes longer than its arrivals
+    return _run_clients(searches, client, 10 * seconds)
 
 
 def _run_clients(
-    searches: Sequence[Search], client: Callable[[int, Search, Samples, int], None]
+    searches: Sequence[Search] | ProcessClients,
+    client: Callable[[int, Search, Samples, int], None],
+    seconds: float,
 ) -> tuple[Samples, float]:
-    """Run a thread for each search, all from one moment on; return all samples and the seconds until the last ended."""
+    """Run every client as a process, or a thread for each search, all from one moment on; return all samples and the seconds until the last ended."""
+    if not isinstance(searches, Sequence):
+        return searches.run(client, seconds=seconds)
     parts = [Samples() for _ in searches]
     barrier = Barrier(len(searches) + 1)
     begin = [0]
@@ -207,7 +224,7 @@ def _run_clients(
     return whole, (max(whole.end, default=begin[0]) - begin[0]) / 1e9
 
 
-def _wait_until(moment: int) -> bool:
+def wait_until(moment: int) -> bool:
     """Wait for a moment; return whether it was still to come."""
     idle = False
     while (left := moment - perf_counter_ns()) > 0:

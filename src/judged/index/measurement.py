@@ -14,6 +14,8 @@ from judged.errors import BadProtocol, UnknownName
 from judged.index.engine import Filter, SettingValue
 from judged.index.vectors import Vectors
 
+TARGET = 0.95
+"""The recall at which engines are compared, unless another one is asked for."""
 MOST_EFFORT = 4096
 """Upper limit of the effort search."""
 STEPS = 3
@@ -43,6 +45,10 @@ class Workload:
     """Arrival rates of the open loops, as shares of the highest throughput of the closed ones."""
     seconds: float = 2.0
     """Duration of each loop."""
+    ramp: bool = False
+    """Whether clients are doubled until throughput stops rising, after those that were asked for."""
+    p99: float | None = None
+    """The milliseconds that 99 % of the answers may take at most: the throughput within them is reported."""
     filters: tuple[str, ...] = ()
     """Shares of vectors that meet a condition, such as `0.01`, or conditions such as `price<20`."""
     churn: float = 0.0
@@ -65,6 +71,9 @@ class Workload:
                 raise BadProtocol(msg)
         if any(not 0 < load <= 2 for load in self.loads) or any(count < 1 for count in self.clients):
             msg = f"clients are {self.clients} and loads {self.loads}, expected whole numbers and shares of capacity"
+            raise BadProtocol(msg)
+        if self.p99 is not None and self.p99 <= 0:
+            msg = f"`p99` is {self.p99:g}, expected milliseconds above 0"
             raise BadProtocol(msg)
         if self.build_budget < 0:
             msg = f"`build_budget` is {self.build_budget:g}, expected 0 seconds or more"
@@ -136,8 +145,14 @@ class ClosedLoop:
     """Answered queries in a second."""
     latency: Latencies
     client_cpu: float
-    """Milliseconds of processor time for each query, in this process."""
+    """Milliseconds of processor time for each query, in the clients."""
     server_cpu: float | None = None
+    processes: bool = False
+    """Whether clients were processes, and not threads of one."""
+    client_share: float | None = None
+    """Share of the time that a client spent on the processor: near 1, a client of a server is what limits it."""
+    ceiling: float | None = None
+    """Throughput of as many clients with an engine that answers at once."""
 
 
 @dataclass(frozen=True)

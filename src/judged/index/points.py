@@ -27,7 +27,7 @@ from judged.index.measurement import (
     summarise,
 )
 from judged.index.neighbours import IndexResults, Neighbours
-from judged.index.rows import find_rows, read_answers
+from judged.index.sweeps.rows import find_rows, read_answers
 from judged.result import ProtocolRecord, Provenance
 from judged.scoring.evaluate import evaluate_with
 from judged.scoring.evaluation import Evaluation, Part

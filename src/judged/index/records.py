@@ -91,6 +91,9 @@ def closed_records(points: Sequence[Point]) -> Iterator[dict[str, Value]]:
                 **_name_ends("p99_ms", estimate_rounds([loop.latency.p99 for loop in loops])),
                 "client_cpu_ms": float(np.mean([loop.client_cpu for loop in loops])),
                 "server_cpu_ms": _mean_known([loop.server_cpu for loop in loops]),
+                "client_share": _mean_known([loop.client_share for loop in loops]),
+                "no_op_throughput": _mean_known([loop.ceiling for loop in loops]),
+                "clients_are": "processes" if loops[0].processes else "threads",
             }
 
 
@@ -113,8 +116,13 @@ def open_records(points: Sequence[Point]) -> Iterator[dict[str, Value]]:
 
 
 def _match_loops(rounds: Sequence[tuple[Loop, ...]]) -> list[tuple[Loop, ...]]:
-    """Return the same loop of every round together."""
-    return list(zip(*rounds, strict=False))
+    """Return the same loop of every round together: those that every round has."""
+    keyed = [{_key_loop(loop): loop for loop in loops} for loops in rounds]
+    return [tuple(one[key] for one in keyed) for key in keyed[0] if all(key in one for one in keyed)]
+
+
+def _key_loop(loop: ClosedLoop | OpenLoop) -> float:
+    return loop.clients if isinstance(loop, ClosedLoop) else loop.load
 
 
 def _mean_known(values: Sequence[float | None]) -> float | None:

@@ -20,11 +20,13 @@ from judged.index.decision import (
     Standing,
     choose_settings,
     find_criterion,
+    find_supply,
     judge_recall,
     rank_engines,
 )
-from judged.index.measurement import Workload, name_recall
+from judged.index.measurement import TARGET, Workload, name_recall
 from judged.index.points import Point, name_missed, name_percentile, name_strict
+from judged.index.prices import Prices, price_point
 from judged.index.records import (
     closed_records,
     open_records,
@@ -32,16 +34,13 @@ from judged.index.records import (
     tabulate_queries,
     to_record,
 )
-from judged.index.sweep import Failure
+from judged.index.sweeps.sweep import Failure
 from judged.problem import Note
 from judged.result import LazyTables, Provenance, Result, tabulate
 from judged.scoring.evaluation import Evaluation
 from judged.stats.intervals import Interval
 from judged.stats.outcome import Undefined
 from judged.wording import counted
-
-TARGET = 0.95
-"""The recall at which engines are compared, unless another one is asked for."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,6 +72,8 @@ class IndexBenchmark(Result):
     notes: tuple[Note, ...] = ()
     confident: bool = False
     """Whether a setting is chosen only if the lower end of its recall's interval reaches the target."""
+    prices: Prices | None = None
+    """What processors and memory cost; None: money is not reported."""
 
     @property
     def recall(self) -> str:
@@ -186,9 +187,13 @@ class IndexBenchmark(Result):
             choices = self.choose()
             if choices:
                 yield self._tabulate_choices(choices)
+            if self.workload.p99 is not None:
+                yield from self._tabulate_supply(self.workload.p99)
             yield self._tabulate_quality()
             yield self._tabulate_costs()
             chosen = [choice.point for choice in choices]
+            if self.prices is not None:
+                yield self._tabulate_money(self.prices)
             yield from _tabulate_parts(self.points if display.per_query else chosen or self.points)
             yield from self._draw(chosen)
         for failure in self.failures:
@@ -217,6 +222,24 @@ class IndexBenchmark(Result):
             rows,
             title=f"Cheapest setting of each engine at {self.recall} ≥ {self.at_recall:g}, by {by}",
         )
+
+    def _tabulate_supply(self, p99: float) -> Iterator[Block]:
+        """Return the queries a second that each engine answers in time, at the recall."""
+        supplies = find_supply(self.points, self.at_recall, p99, seed=self.workload.seed)
+        title = f"Queries a second at p99 ≤ {p99:g} ms and {self.recall} ≥ {self.at_recall:g}"
+        if not supplies:
+            yield Sentence(f"{title}: no loop of any setting is within both.")
+            return
+        rows = tuple(
+            (
+                _label(supply.point),
+                _show(supply.throughput),
+                "response, open loop" if supply.is_open else "service, closed loop",
+                supply.point.recall,
+            )
+            for supply in supplies
+        )
+        yield Table(("setting", "queries/s", "p99 of", self.recall), rows, title=title)
 
     def _tabulate_quality(self) -> Table:
         k, everything = self.workload.k, np.ones(self.queries, dtype=bool)
@@ -252,6 +275,28 @@ class IndexBenchmark(Result):
             for point in self.points
         )
         return Table(("setting", *columns), rows, title="Cost of all settings")
+
+    def _tabulate_money(self, prices: Prices) -> Table:
+        """Return what a million queries and a month cost, beside recall and latency; sizes are for each vector."""
+        rows = []
+        for point in self.points:
+            money = price_point(point, prices)
+            sizes = (point.estimate(name) for name in ("memory", "disk"))
+            rows.append(
+                (
+                    _label(point),
+                    point.recall,
+                    _show(point.estimate("p99")),
+                    _show(money.million),
+                    _show(money.month),
+                    *([money.instance or "–"] if prices.instances else []),
+                    *(_show(size and Estimate(size.value / self.vectors)) for size in sizes),
+                )
+            )
+        unit = prices.currency
+        machine = ["machine"] if prices.instances else []
+        columns = (f"{unit} / million queries", f"{unit} / month", *machine, "RAM B/vector", "disk B/vector")
+        return Table(("setting", self.recall, "p99 ms", *columns), tuple(rows), title="Money")
 
     def _draw(self, chosen: Sequence[Point]) -> Iterator[Figure]:
         yield draw_trade_off(self.points, self.recall)
@@ -333,14 +378,26 @@ def _round(value: float) -> str:
 
 def _upgrade_point(point: dict[str, Any]) -> dict[str, Any]:
     """Return a point of the first version, which was measured in one process."""
-    kept = {
+    kept: dict[str, Any] = {
         name: point[name] for name in ("measures", "recalls", "seconds", "subsets", "notes") if name in point
     }
     recalls = point["recalls"]
     return {**kept, "rounds": [point["measured"]], "round_recalls": [sum(recalls) / len(recalls)]}
 
 
-_CLOSED = ("point", "clients", "throughput", "p50_ms", "p99_ms", "max_ms", "client_cpu_ms", "failed")
+_CLOSED = (
+    *(
+        "point",
+        "clients",
+        "clients_are",
+        "throughput",
+        "no_op_throughput",
+        "p50_ms",
+        "p99_ms",
+        "client_share",
+    ),
+    "failed",
+)
 _OPEN = (
     *("point", "load", "rate", "throughput", "service_p50_ms", "service_p99_ms"),
     *("response_p50_ms", "response_p99_ms", "failed"),

@@ -125,7 +125,7 @@ class ChromaHttp(Chroma):
     name = "chroma-http"
     title = "Chroma over HTTP, HNSW graph"
     address_example = "http://localhost:8000"
-    capabilities = Capabilities(filters=True, deletes=True, remote=True)
+    capabilities = Capabilities(filters=True, deletes=True, forks=True, remote=True)
 
     def find_address(self, spec: IndexSpec) -> str:
         """Return the address of the server."""

@@ -26,7 +26,7 @@ class Exact(Engine):
 
     name = "exact"
     title = "exact search with NumPy"
-    capabilities = Capabilities(frozenset(METRICS), exact=True, filters=True, deletes=True)
+    capabilities = Capabilities(frozenset(METRICS), exact=True, filters=True, deletes=True, forks=True)
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Keep the metric; the vectors come later."""

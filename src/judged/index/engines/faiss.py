@@ -41,7 +41,7 @@ class _Faiss(Engine):
     extra = "faiss"
     packages = ("faiss-cpu",)
     modules = ("faiss",)
-    capabilities: ClassVar[Capabilities] = Capabilities(filters=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(filters=True, forks=True)
     parameters: ClassVar[str] = "SearchParameters"
     """The class of faiss that holds the settings of a search."""
 
@@ -97,7 +97,7 @@ class FaissFlat(_Faiss):
 
     name = "faiss-flat"
     title = "faiss, exact search"
-    capabilities = Capabilities(frozenset(METRICS), exact=True, filters=True)
+    capabilities = Capabilities(frozenset(METRICS), exact=True, filters=True, forks=True)
 
     def _make(self, dimensions: int, kind: int, settings: Settings) -> object:
         del settings

@@ -69,7 +69,7 @@ class _Pgvector(RemoteEngine):
     modules = ("psycopg", "pgvector.psycopg")
     address_example = "postgresql://user@localhost/database"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        frozenset(METRICS), filters=True, deletes=True, remote=True
+        frozenset(METRICS), filters=True, deletes=True, forks=True, remote=True
     )
     method: ClassVar[str] = ""
     """The access method of the index; empty: there is none."""
@@ -372,7 +372,9 @@ class PgvectorExact(_Pgvector):
 
     name = "pgvector-exact"
     title = "PostgreSQL with pgvector, exact search"
-    capabilities = Capabilities(frozenset(METRICS), exact=True, filters=True, deletes=True, remote=True)
+    capabilities = Capabilities(
+        frozenset(METRICS), exact=True, filters=True, deletes=True, forks=True, remote=True
+    )
 
 
 class PgvectorHnsw(_Pgvector):

@@ -44,7 +44,7 @@ class Qdrant(CollectionEngine):
     modules = ("qdrant_client",)
     address_example = "http://localhost:6333"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        filters=True, deletes=True, remote=True, unverified=frozenset({"ef"})
+        filters=True, deletes=True, forks=True, remote=True, unverified=frozenset({"ef"})
     )
     build_settings: ClassVar[Mapping[str, Setting]] = GRAPH_BUILD
     query_settings: ClassVar[Mapping[str, Setting]] = GRAPH_QUERY

@@ -14,7 +14,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judged.errors import EngineFailed
-from judged.index.engine import Engine, Metric, Settings, VectorArray, check_effective, complete_settings
+from judged.index.engine import (
+    Engine,
+    Metric,
+    Search,
+    Settings,
+    VectorArray,
+    check_effective,
+    complete_settings,
+)
 from judged.index.exact import measure_distances
 from judged.index.family import NEIGHBOUR
 from judged.index.load import Samples, check_answers, run_closed, run_open, run_single, to_matrix
@@ -32,11 +40,17 @@ from judged.index.measurement import (
     summarise,
 )
 from judged.index.neighbours import IndexResults, Neighbours
-from judged.index.rows import to_rows
-from judged.index.usage import Usage, cpu_per_query, find_others
+from judged.index.sweeps.clients import ProcessClients, can_fork
+from judged.index.sweeps.rows import to_rows
+from judged.index.sweeps.usage import Usage, cpu_per_query, find_others
 from judged.index.vectors import Vectors
 from judged.scoring.evaluate import evaluate_with
 from judged.store.machine import count_processors
+
+MOST_CLIENTS = 8 * count_processors()
+"""Clients beyond which none are added."""
+RISE = 0.05
+"""The share by which more clients must raise the throughput, for still more to be tried."""
 
 
 @dataclass
@@ -133,33 +147,66 @@ def measure_point(session: Session, key: str, query: Settings) -> Measurement:
     )
 
 
-def _measure_closed(session: Session, settings: Settings) -> tuple[ClosedLoop, ...]:
+def _open_clients(session: Session, settings: Settings, count: int) -> list[Search] | ProcessClients:
+    """Return clients with searchers of their own, warmed up: processes where the engine allows it, else threads."""
     engine, workload = session.engine, session.workload
-    loops = []
+
+    def open_search() -> Search:
+        search = engine.searcher(workload.k, settings)
+        run_single(search, session.asked[: workload.warmup], keep=False)
+        return search
+
+    if can_fork(engine, workload.threads) and not session.shared:
+        return ProcessClients(open_search, count)
+    return [open_search() for _ in range(count)]
+
+
+def _measure_closed(session: Session, settings: Settings) -> tuple[ClosedLoop, ...]:
+    """Measure closed loops with the clients asked for, and with more of them while that raises the throughput."""
+    workload, loops = session.workload, list[ClosedLoop]()
+    able = session.engine.capabilities.concurrent or (
+        can_fork(session.engine, workload.threads) and not session.shared
+    )
     for clients in workload.clients:
-        if clients > 1 and not engine.capabilities.concurrent:
-            continue
-        searches = [engine.searcher(workload.k, settings) for _ in range(clients)]
-        for search in searches:
-            run_single(search, session.asked[: workload.warmup], keep=False)
-        before = Usage.of(engine)
-        samples, seconds = run_closed(
-            searches, session.asked, seconds=workload.seconds, retries=workload.retries
-        )
-        after = Usage.of(engine)
-        session.rows.append(to_rows(f"closed:{clients}", samples, 0))
-        cpu = cpu_per_query(samples, before, after)
-        loops.append(
-            ClosedLoop(
-                clients,
-                len(samples),
-                len(samples.failed),
-                samples.answered / seconds,
-                summarise(samples.service),
-                *cpu,
-            )
-        )
+        if clients == 1 or able:
+            loops.append(_measure_clients(session, settings, clients))
+    while workload.ramp and able and _rises(loops) and loops[-1].clients < MOST_CLIENTS:
+        loops.append(_measure_clients(session, settings, 2 * loops[-1].clients))
     return tuple(loops)
+
+
+def _rises(loops: Sequence[ClosedLoop]) -> bool:
+    """Return whether the last clients that were added raised the throughput."""
+    best = max((loop.throughput for loop in loops[:-1]), default=0.0)
+    return bool(loops) and loops[-1].throughput > (1 + RISE) * best
+
+
+def _measure_clients(session: Session, settings: Settings, count: int) -> ClosedLoop:
+    workload = session.workload
+    clients = _open_clients(session, settings, count)
+    before = Usage.of(session.engine)
+    samples, seconds = run_closed(clients, session.asked, seconds=workload.seconds, retries=workload.retries)
+    after = Usage.of(session.engine)
+    session.rows.append(to_rows(f"closed:{count}", samples, 0))
+    processes = isinstance(clients, ProcessClients)
+    # an engine that answers at once: what the clients themselves cost
+    idle = ProcessClients(lambda: _answer_nothing, count) if processes else [_answer_nothing] * count
+    nothing, spent = run_closed(idle, session.asked, seconds=min(0.1, workload.seconds))
+    return ClosedLoop(
+        count,
+        len(samples),
+        len(samples.failed),
+        samples.answered / seconds,
+        summarise(samples.service),
+        *cpu_per_query(samples, before, after),
+        processes,
+        samples.cpu / seconds / count,
+        len(nothing) / spent if spent else None,
+    )
+
+
+def _answer_nothing(_: VectorArray) -> list[int]:
+    return []
 
 
 def _measure_open(session: Session, settings: Settings, closed: Sequence[ClosedLoop]) -> tuple[OpenLoop, ...]:
@@ -168,13 +215,10 @@ def _measure_open(session: Session, settings: Settings, closed: Sequence[ClosedL
     if not closed or not workload.loads:
         return ()
     best = max(closed, key=lambda loop: loop.throughput)
-    searches = [session.engine.searcher(workload.k, settings) for _ in range(best.clients)]
-    for search in searches:
-        run_single(search, session.asked[: workload.warmup], keep=False)
     loops = []
     for number, load in enumerate(workload.loads):
         samples, seconds = run_open(
-            searches,
+            _open_clients(session, settings, best.clients),
             session.asked,
             rate=load * best.throughput,
             seconds=workload.seconds,

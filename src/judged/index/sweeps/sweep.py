@@ -13,11 +13,11 @@ import numpy as np
 from judged.errors import EngineFailed
 from judged.index.data import Dataset
 from judged.index.engine import Engine, Settings
-from judged.index.measurement import Measurement, Workload
-from judged.index.plan import Build
-from judged.index.process import identify_build, run_build
-from judged.index.rows import read_points
-from judged.index.worker import Job, PlannedPoint, find_effort, make_key, search_effort
+from judged.index.measurement import TARGET, Measurement, Workload
+from judged.index.sweeps.plan import Build
+from judged.index.sweeps.process import identify_build, run_build
+from judged.index.sweeps.rows import read_points
+from judged.index.sweeps.worker import Job, PlannedPoint, find_effort, make_key, search_effort
 from judged.net.secrets import hide_secrets
 from judged.progress import Progress
 from judged.saved import to_builtins
@@ -113,13 +113,12 @@ def run_sweep(
     progress: Progress | None = None,
     timeout: float | None = None,
     at_recall: float | None = None,
-    churn_at: float = 1.0,
     fresh: bool = False,
 ) -> Swept:
     """Measure every point that is not in the folder yet, round by round, builds and settings in random order.
 
-    An index is built once in each round for all of its search settings. `churn_at` is the recall at which the cheapest
-    setting of a build is the one whose vectors are replaced. `fresh` reuses nothing.
+    An index is built once in each round for all of its search settings. Vectors are replaced at the setting of a build
+    that is cheapest at the recall. `fresh` reuses nothing.
     """
     started = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
     with lock_folder(results), scratch_folder("data") as folder:
@@ -129,7 +128,6 @@ def run_sweep(
             results,
             folder,
             at_recall,
-            churn_at,
             started if fresh else "",
             timeout,
             progress,
@@ -159,7 +157,6 @@ class _Sweep:
     folder: Path
     """Where workers find the data."""
     at_recall: float | None
-    churn_at: float
     since: str
     """Points that were measured before this time do not count."""
     timeout: float | None
@@ -205,6 +202,7 @@ class _Sweep:
 
     def _make_job(self, plan: _Plan, number: int, rng: np.random.Generator) -> Job:
         known = plan.select(self.finished, number)
+        churn_at = TARGET if self.at_recall is None else self.at_recall
         keys = {point.key for point in known}
         replaced = any(point.details or "deletions" in point.skipped for point in known)
         wanted = [item for item in plan.list_points(self.finished, number).items() if item[0] not in keys]
@@ -225,7 +223,7 @@ class _Sweep:
             number,
             self.at_recall if number == 1 else None,
             known,
-            self.churn_at if self.workload.churn and number == 1 and not replaced else None,
+            churn_at if self.workload.churn and number == 1 and not replaced else None,
         )
 
     def _report(self, plan: _Plan) -> None:

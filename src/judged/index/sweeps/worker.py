@@ -1,6 +1,6 @@
 """One build of one engine in one round, in a process of its own: build, measure every setting, write each before the next.
 
-`python -m judged.index.worker JOB` runs the job that a JSON file describes and prints a line of JSON for every step.
+`python -m judged.index.sweeps.worker JOB` runs the job that a JSON file describes and prints a line of JSON for every step.
 Threads of BLAS and OpenMP are set by the environment, before any library is loaded.
 """
 
@@ -30,11 +30,11 @@ from judged.index.engine import (
     complete_settings,
     find_engine,
 )
-from judged.index.measure import Session, measure_churn, measure_point
 from judged.index.measurement import LADDER, BuildCost, Measurement, Workload, draw_ladder, propose_effort
 from judged.index.neighbours import Neighbours
-from judged.index.rows import find_rows, write_point
-from judged.index.usage import Usage, measure_folder
+from judged.index.sweeps.measure import Session, measure_churn, measure_point
+from judged.index.sweeps.rows import find_rows, write_point
+from judged.index.sweeps.usage import Usage, measure_folder
 from judged.index.vectors import Vectors
 from judged.saved import from_builtins
 from judged.store.files import scratch_folder

@@ -14,8 +14,8 @@ from threading import Timer
 
 from judged.errors import EngineFailed
 from judged.index.engine import Engine, OwnEngine
-from judged.index.plan import Build, Environment
-from judged.index.worker import Job, identify_engine, run_job
+from judged.index.sweeps.plan import Build, Environment
+from judged.index.sweeps.worker import Job, identify_engine, run_job
 from judged.saved import to_builtins
 
 TIMEOUT = 86_400.0
@@ -60,7 +60,7 @@ def _run_process(
     path.write_text(json.dumps(task), encoding="utf-8")
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(  # noqa: S603 - this very Python, with a file of our own
-            [environment.python, "-m", "judged.index.worker", str(path)],
+            [environment.python, "-m", "judged.index.sweeps.worker", str(path)],
             stdin=subprocess.PIPE,  # nothing is written to it: it ends when this process does, and the worker with it
             stdout=subprocess.PIPE,
             stderr=errors,  # a file: a pipe that nobody reads blocks an engine that prints much
@@ -123,7 +123,7 @@ def _list_paths(environment: Environment, folder: Path) -> list[str]:
         only = folder / "judged-only"
         if not only.exists():
             only.mkdir()
-            (only / "judged").symlink_to(Path(__file__).parents[1], target_is_directory=True)
+            (only / "judged").symlink_to(Path(__file__).parents[2], target_is_directory=True)
         return [str(only), os.getcwd()]  # noqa: PTH109
     # "" is the folder that Python was started in: engines of users are imported from there
     return [part or os.getcwd() for part in sys.path]  # noqa: PTH109

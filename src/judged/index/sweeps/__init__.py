@@ -1,0 +1,1 @@
+"""Sweeps: planned, measured in rounds of fresh processes, and kept as points."""
