@@ -221,12 +221,12 @@ def test_a_task_done_several_times_has_the_mean() -> None:
 def test_a_conversation_given_twice_is_refused() -> None:
     """The same session twice would count twice; the message says what to do."""
     with pytest.raises(BadInput, match="appears twice for the system `a`"):
-        evaluate_sessions([conversation("c", "a1"), conversation("c", "a2")], "CG")
+        evaluate_sessions([conversation("c", "a1"), conversation("c", "a2")], "CG", strict=True)
 
 
 def test_a_conversation_given_twice_is_left_out_and_counted_when_lenient() -> None:
     """The first of them counts."""
-    found = evaluate_sessions([conversation("c", "a2"), conversation("c", "a4")], "CG", lenient=True)
+    found = evaluate_sessions([conversation("c", "a2"), conversation("c", "a4")], "CG", strict=False)
     assert found["CG"] == 2
     assert any("repeated-session (1)" in note.message for note in found.notes)
 

@@ -49,7 +49,7 @@ def test_worked_examples_of_others_come_out_at_every_iteration(
 def test_two_hundred_web_sessions_repeat_a_sixth_of_their_results(
     shared_data: Callable[[str], Path],
 ) -> None:
-    """5,533 results; 840 repeat a URL (15.2 %), 26 more the content of another URL: 866, or 15.7 %.
+    """5,533 results; 840 repeat a URL (15.2 %), 25 more the content of another URL: 865, or 15.6 %.
 
     The study counted 841 repeats of a URL, one of them because it cut an address at a bracket.
     """
@@ -57,7 +57,7 @@ def test_two_hundred_web_sessions_repeat_a_sixth_of_their_results(
     whole = evaluate_sessions(trace, ["SRR_micro", "SRR"])
     by_url = evaluate_sessions(trace, "SRR_micro", rules=Rules(weights=Weights(text=0)))
     assert (whole.counts.sessions, whole.counts.results) == (200, 5533)
-    assert whole["SRR_micro"] == 866 / 5533
+    assert whole["SRR_micro"] == 865 / 5533
     assert by_url["SRR_micro"] == 840 / 5533
     assert round(by_url["SRR_micro"], 3) == 0.152
 

@@ -19,9 +19,10 @@ def asked(question: str, *, found: bool = True, **names: str) -> dict[str, Any]:
     return {**names, "turns": [{"question": question, **(SEARCH if found else EMPTY)}]}
 
 
-def tasks(**sources: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def tasks(*, strict: bool = False, **sources: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """The system and the task of every session."""
-    return [(key.system, key.task) for key in session_keys(judged.evaluate_sessions(sources, "CG"))]
+    evaluation = judged.evaluate_sessions(sources, "CG", strict=strict)
+    return [(key.system, key.task) for key in session_keys(evaluation)]
 
 
 def test_sessions_without_ids_are_paired_by_their_questions_in_any_order() -> None:
@@ -53,7 +54,7 @@ def test_a_task_with_different_questions_is_an_error_in_words() -> None:
     """Both questions are quoted, with their systems; a prompt around the question is no difference."""
     a = [asked("Who built it?", task="t1")]
     with pytest.raises(BadInput, match="asks `Who built it\\?` in a and `How tall is it\\?` in b"):
-        tasks(a=a, b=[asked("How tall is it?", task="t1")])
+        tasks(a=a, b=[asked("How tall is it?", task="t1")], strict=True)
 
     assert tasks(a=a, b=[asked("Answer briefly.\nWho built it?", task="t1")]) == [("a", "t1"), ("b", "t1")]
 

@@ -85,19 +85,19 @@ def test_programs_get_the_same_as_json(file: str) -> None:
 
 
 def test_what_would_be_refused_is_shown_as_far_as_it_was_read(tmp_path: Path) -> None:
-    """Then the error; leniently, what was left out is counted instead."""
+    """Then the error; without `--strict`, what was left out is counted instead."""
     file = tmp_path / "a.jsonl"
     good, bad = (
-        {"conversation": name, "iterations": [{"searches": [{"results": [{"id": "d1", "gain": gain}]}]}]}
-        for name, gain in (("c1", 3), ("c2", 7))
+        {"conversation": name, "iterations": [{"searches": [{"results": [{"id": identity}]}]}]}
+        for name, identity in (("c1", "d1"), ("c2", ""))
     )
     file.write_text(f"{json.dumps(good)}\n{json.dumps(bad)}\n")
-    strict, lenient = run(str(file)), run(str(file), "--lenient")
+    strict, lenient = run(str(file), "--strict"), run(str(file))
 
     assert "sessions    1," in strict.output
     assert isinstance(strict.exception, BadInput)
     assert "sessions    2," in lenient.output
-    assert "left out: gain-out-of-range (1); first " in lenient.output
+    assert "left out: result-without-key (1); first " in lenient.output
     assert lenient.exit_code == 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import nan
 from typing import Literal, TypeAlias
 
@@ -26,7 +26,7 @@ from judged.problem import Problem
 Keep: TypeAlias = Literal["none", "good", "all"]
 _ARRAYS = (
     *("_offset", "_results", "_searches", "_cut", "_gains", "_tokens", "_seconds"),
-    *("_idle", "_earlier", "_conflicts", "_overruled"),
+    *("_idle", "_earlier", "_conflicts", "_overruled", "_by_id", "_by_url", "_by_text", "_bare"),
 )
 
 
@@ -123,14 +123,18 @@ class SessionCounts:
     conflicts: Ints
     overruled: Ints
     earlier_turns: Ints
+    by_id: Ints | None = None
+    """Copies of an earlier result by their ids; then by their URLs, and by their texts. None in older files."""
+    by_url: Ints | None = None
+    by_text: Ints | None = None
+    bare: Ints | None = None
+    """Results without id, URL and title."""
 
     def select(self, sessions: Ints) -> SessionCounts:
         """Return the counts of some sessions only."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
         return SessionCounts(
-            self.idle[sessions],
-            self.conflicts[sessions],
-            self.overruled[sessions],
-            self.earlier_turns[sessions],
+            **{name: None if counts is None else counts[sessions] for name, counts in columns.items()}
         )
 
 
@@ -178,6 +182,8 @@ class SessionViewBuilder:
         self._tokens, self._seconds = array("d"), array("d")
         self._idle, self._earlier = array("q"), array("q")
         self._conflicts, self._overruled = array("q"), array("q")
+        self._by_id, self._by_url = array("q"), array("q")
+        self._by_text, self._bare = array("q"), array("q")
         self._places: dict[tuple[str, str], str] = {}
 
     def add(self, session: Session) -> None:
@@ -188,6 +194,7 @@ class SessionViewBuilder:
         self._earlier.append(session.turns - 1)
         self._conflicts.append(0)
         self._overruled.append(0)
+        self._bare.append(0)
         seen = Deduplicator(self.protocol.rules, record=self._explain)
         self.use.begin(session)
         if self.search_log is not None:
@@ -205,6 +212,10 @@ class SessionViewBuilder:
             self._searches.append(len(iteration.searches))
             self._tokens.append(nan if iteration.tokens is None else iteration.tokens)
             self._seconds.append(nan if iteration.seconds is None else iteration.seconds)
+        copies = seen.copies
+        self._by_id.append(copies["domain"] + copies["generic"])
+        self._by_url.append(copies["url"] + copies["loose_url"])
+        self._by_text.append(copies["text"] + copies["short_text"])
         self.use.end(len(self.keys), session)
         self._keep_new(gains, new)
         self._gains.extend(gains)
@@ -251,7 +262,10 @@ class SessionViewBuilder:
 
     def counts(self) -> SessionCounts:
         """Return what was counted for each session so far."""
-        columns = (self._idle, self._conflicts, self._overruled, self._earlier)
+        columns = (
+            *(self._idle, self._conflicts, self._overruled, self._earlier),
+            *(self._by_id, self._by_url, self._by_text, self._bare),
+        )
         return SessionCounts(*(np.array(column, dtype=np.int64) for column in columns))
 
     def _add_search(
@@ -270,6 +284,7 @@ class SessionViewBuilder:
             self.searches.append(record)
         for result in search.results:
             cluster = seen.place(result, search.tool)
+            self._bare[-1] += not (result.id or result.domain_id or result.url or result.title)
             if self.use.wanted:
                 self.use.add(result, cluster)
             gain = self._gain(key, search, result)

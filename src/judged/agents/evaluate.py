@@ -46,8 +46,8 @@ def evaluate_sessions(
     """Score search sessions: what each iteration found that was new and good, how soon, and how much was repeated.
 
     `source` is a trace in any format that `judged.read_sessions` reads, the table that it returns, or a dict from the
-    names of systems to either. `format` names the format of the trace, `tools` says which tools search, and `lenient`
-    leaves out malformed parts. Gains are part of the trace, or of `labels` (a file that `judged.read_labels` reads).
+    names of systems to either. `format` names the format of the trace, `tools` says which tools search, and `strict`
+    refuses malformed parts, which are otherwise left out and counted. Gains are part of the trace, or of `labels` (a file that `judged.read_labels` reads).
     `reference` says what could have been found: judgments, or `"union"` for what all systems found on the same task;
     measures that can use it do. `conversations` limits the evaluation to those named. `explain` keeps why each
     result is new or a duplicate, for `judged.agents.analysis.decisions`; `searches` what each search repeated, for

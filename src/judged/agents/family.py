@@ -74,6 +74,12 @@ class SessionTotals:
     """Sessions whose searches returned nothing."""
     earlier_turns: int = 0
     """Turns before the one that counts, over all sessions."""
+    by_id: int = 0
+    """Copies of an earlier result of their session by their ids; then by their URLs, and by their texts."""
+    by_url: int = 0
+    by_text: int = 0
+    bare: int = 0
+    """Results without id, URL and title."""
     labels: int = 0
     """Labels that were given in addition to the trace."""
     unused_labels: int = 0
@@ -102,6 +108,11 @@ class SessionTotals:
             no_search=int((~searched).sum()),
             no_results=int((searched & ~view.found).sum()),
             earlier_turns=int(counts.earlier_turns.sum()),
+            **{
+                name: int(column.sum())
+                for name in ("by_id", "by_url", "by_text", "bare")
+                if (column := getattr(counts, name)) is not None
+            },
             highest=int(view.gains.max(initial=0)),
         )
 
@@ -118,6 +129,11 @@ class SessionTotals:
             found.append(Note(code, "warning" if warning else "info", message, fact, value))
 
         found += self._notes_on_labels()
+        if 2 * self.bare > self.results:
+            bare = f"{self.bare:,} of {counted(self.results, 'result')}"
+            message = f"{bare} have neither id nor URL nor title: only equal texts show that they repeat"
+            fact = "results without id, URL and title, of which only equal texts show that they repeat"
+            add("bare-results", fact, f"{self.bare:,}", message, warning=True)
         without = "0 in every mean but that of SRR, which leaves them out"
         for code, count, fate in (
             ("no-search", self.no_search, "never searched"),
@@ -256,7 +272,7 @@ def align_sessions(
 ) -> SessionAlignment:
     """Read sessions from traces, find duplicates, and look up gains; only counts and gains are kept in memory."""
     chosen = frozenset(map(str, options.get("conversations", ())))
-    lenient, explain = options.get("lenient", False), options.get("explain", False)
+    strict, explain = options.get("strict", False), options.get("explain", False)
     searches = options.get("searches", False)
     human, progress = options.get("human"), options.get("progress")
     index = None if labels is None else LabelIndex(labels, protocol.rules)
@@ -264,7 +280,7 @@ def align_sessions(
     builder = SessionViewBuilder(protocol, labels=index, keep=keep, explain=explain, searches=searches)
     skipped = TraceProblems()
     how = ReadArguments(
-        format=options.get("format"), tools=options.get("tools"), lenient=lenient, turn=protocol.turn
+        format=options.get("format"), tools=options.get("tools"), strict=strict, turn=protocol.turn
     )
     for name, traces in _name_sources(source):
         if is_spark_frame(traces):
@@ -278,11 +294,11 @@ def align_sessions(
                 _extend(builder, state)
             continue
         for session in _stream(name, traces, chosen, skipped, how):
-            _add(builder, session, skipped, lenient=lenient)
+            _add(builder, session, skipped, strict=strict)
             if progress is not None:
                 progress(len(builder.keys))
     _check_conversations(chosen, builder)
-    builder.keys = pair_tasks(builder.keys, skipped, lenient=lenient)
+    builder.keys = pair_tasks(builder.keys, skipped, strict=strict)
     view, pools = _add_reference(builder, reference)
     goods = [int(str(measure.parameters["good"])) for measure in measures if "good" in measure.parameters]
     good = min(goods, default=2)
@@ -329,12 +345,12 @@ def _name_sources(source: object) -> Iterable[tuple[str | None, object]]:
     return [(None, source)]
 
 
-def _add(builder: SessionViewBuilder, session: Session, skipped: TraceProblems, *, lenient: bool) -> None:
-    """Add a session; one that was added before is an error, or skipped and counted."""
+def _add(builder: SessionViewBuilder, session: Session, skipped: TraceProblems, *, strict: bool) -> None:
+    """Add a session; one that was added before is skipped and counted, or refused if `strict`."""
     fault = builder.check_new(session)
     if fault is None:
         builder.add(session)
-    elif lenient:
+    elif not strict:
         skipped.add([fault])
     else:
         raise BadInput(session.place or session.conversation, [fault], hint=REPEATED)

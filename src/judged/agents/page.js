@@ -234,6 +234,11 @@ function redundancy(data) {
       columns: [
         { name: "system", text: true, left: true, value: row => row.system, cell: row => named(row.system) },
         { name: "duplicates", value: row => row.all, cell: row => count(row.all) },
+        ...["id", "URL", "text"].map(field => ({
+          name: `by ${field}`,
+          value: row => row.copies[field],
+          cell: row => count(row.copies[field]),
+        })),
         ...kinds.map(kind => ({
           name: words[kind],
           value: row => row.counts[kind],
@@ -243,7 +248,8 @@ function redundancy(data) {
           ],
         })),
       ],
-      caption: "Every duplicate is counted once, under the first source that holds.",
+      caption:
+        "Every duplicate is counted once by what shows that it is a copy (id, URL, text), and once under the first source that holds.",
     }),
   ];
 }

@@ -144,7 +144,9 @@ def _pack_redundancy(evaluation: Evaluation) -> Json:
     for name, counts in count_redundancy(evaluation).items():
         total = sum(counts.values())
         shares = {source: count / total if total else None for source, count in counts.items()}
-        by_system[name] = {"all": total, "counts": counts, "shares": shares}
+        totals = session_totals(evaluation.systems[name])
+        copies = {"id": totals.by_id, "URL": totals.by_url, "text": totals.by_text}
+        by_system[name] = {"all": total, "counts": counts, "shares": shares, "copies": copies}
     return {"words": SOURCES, "systems": by_system}
 
 

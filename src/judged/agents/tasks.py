@@ -18,17 +18,17 @@ SHOWN = 60
 
 
 def pair_tasks(
-    keys: Sequence[SessionKey], problems: TraceProblems, *, lenient: bool = False
+    keys: Sequence[SessionKey], problems: TraceProblems, *, strict: bool = False
 ) -> list[SessionKey]:
     """Return the keys with one name for each task.
 
     A session without a task id belongs to the task of the same question. Under one id, the questions of several systems
-    must be the same, or one part of the other, as with a prompt around it; otherwise it is an error, or if `lenient` a
-    note.
+    must be the same, or one part of the other, as with a prompt around it; otherwise there is a note, or if `strict` an
+    error.
     """
     several = len({key.system for key in keys}) > 1
     if several:
-        _check_questions(keys, problems, lenient=lenient)
+        _check_questions(keys, problems, strict=strict)
     names = _names_by_question(keys)
     return [_rename(key, names, several=several) for key in keys]
 
@@ -53,8 +53,8 @@ def _rename(key: SessionKey, names: Mapping[str, str], *, several: bool) -> Sess
     return key
 
 
-def _check_questions(keys: Iterable[SessionKey], problems: TraceProblems, *, lenient: bool) -> None:
-    """Raise `BadInput` for tasks whose questions differ between systems."""
+def _check_questions(keys: Iterable[SessionKey], problems: TraceProblems, *, strict: bool) -> None:
+    """Note tasks whose questions differ between systems; raise `BadInput` if `strict`."""
     first: dict[str, dict[str, str]] = defaultdict(dict)
     for key in keys:
         if key.task_from in {"id", "conversation"} and key.asked:
@@ -64,8 +64,8 @@ def _check_questions(keys: Iterable[SessionKey], problems: TraceProblems, *, len
         for task, asked in first.items()
         if (parts := _differing(asked))
     ]
-    if faults and not lenient:
-        hint = "systems are compared on the same questions: give each question its own task id, or none (`--lenient` compares them all the same)"
+    if faults and strict:
+        hint = "systems are compared on the same questions: give each question its own task id, or none (without `--strict` they are compared all the same)"
         raise BadInput("the tasks", faults, hint=hint)
     if faults:
         problems.note(f"{counted(len(faults), 'task')} with different questions, first {faults[0]}")

@@ -274,7 +274,6 @@ def _pool_traces(
             format=options.format,
             tools=options.tools,
             turn=options.turn,
-            lenient=options.lenient,
             problems=skipped,
         )
     )

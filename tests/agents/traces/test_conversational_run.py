@@ -59,9 +59,9 @@ def test_a_faulty_line_is_refused_or_counted(line: bytes, what: str) -> None:
     problems = TraceProblems()
 
     with pytest.raises(BadInput, match=f"bytes:7: {what}"):
-        list(stream_sessions(RUN + line, format="conversational-run"))
+        list(stream_sessions(RUN + line, format="conversational-run", strict=True))
     assert (
-        len(list(stream_sessions(RUN + line, format="conversational-run", lenient=True, problems=problems)))
+        len(list(stream_sessions(RUN + line, format="conversational-run", strict=False, problems=problems)))
         == 2
     )
     assert len(problems) == 1

@@ -60,23 +60,23 @@ def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 @settings(max_examples=300)
 @given(st.data(), formats, st.booleans())
-def test_any_part_may_be_anything(data: st.DataObject, name: str | None, lenient: bool) -> None:
+def test_any_part_may_be_anything(data: st.DataObject, name: str | None, strict: bool) -> None:
     """One value of a document is replaced; it is read as what it looks like, or in the given format."""
     document = data.draw(st.sampled_from(DOCUMENTS))
     damaged = put(document, data.draw(st.sampled_from(places(document))), data.draw(values))
 
-    read([damaged, document], format=name, lenient=lenient)
+    read([damaged, document], format=name, strict=strict)
 
 
 @settings(max_examples=150)
 @given(st.sampled_from(FILES), st.floats(0, 1), st.binary(max_size=3), st.booleans())
-def test_any_bytes_may_be_lost_or_changed(file: Path, at: float, new: bytes, lenient: bool) -> None:
+def test_any_bytes_may_be_lost_or_changed(file: Path, at: float, new: bytes, strict: bool) -> None:
     """A file is cut, or something is put in between."""
     content = file.read_bytes()
     cut = int(at * len(content))
 
-    read(content[:cut], lenient=lenient)
-    read(content[:cut] + new + content[cut + len(new) :], lenient=lenient)
+    read(content[:cut], strict=strict)
+    read(content[:cut] + new + content[cut + len(new) :], strict=strict)
 
 
 @settings(max_examples=100)

@@ -147,7 +147,7 @@ def test_calls_that_come_too_late_are_refused_not_passed_over() -> None:
     tagged = ask('<tool_call>{"name": "search"}</tool_call>')
 
     with pytest.raises(BadInput, match="object 513: session `513`: holds calls written as `chatml`"):
-        read_sessions([ask("so")] * 512 + [tagged])
+        read_sessions([ask("so")] * 512 + [tagged], strict=True)
 
 
 def test_detection_looks_beyond_a_long_text_without_a_search() -> None:

@@ -162,7 +162,7 @@ def test_an_output_that_answers_no_call_is_refused() -> None:
     with pytest.raises(
         BadInput, match="object 1: session `1`: holds the output of a call that was never made: `x`"
     ):
-        read_sessions([{"messages": [ask(), call("a", "q"), answer("a"), answer("x")]}])
+        read_sessions([{"messages": [ask(), call("a", "q"), answer("a"), answer("x")]}], strict=True)
 
 
 def test_a_search_without_an_output_counts_as_empty_and_is_noted() -> None:
@@ -177,10 +177,7 @@ def test_a_search_without_an_output_counts_as_empty_and_is_noted() -> None:
 def test_a_trace_without_any_output_of_its_searches_is_refused() -> None:
     """Contents were not recorded: a score of it would be of nothing."""
     with pytest.raises(BadInput, match="the trace has no output of its 1 search"):
-        read_sessions([{"messages": [ask(), call("a", "q")]}])
-    problems = TraceProblems()
-    assert ids(one([ask(), call("a", "q")], problems=problems, lenient=True)) == [[]]
-    assert problems.counts == {"no-search-output": 1}
+        read_sessions([{"messages": [ask(), call("a", "q")]}], strict=True)
 
 
 def test_tokens_and_times_of_messages_are_those_of_the_iteration() -> None:
@@ -317,9 +314,6 @@ def test_a_web_search_without_its_sources_is_refused() -> None:
     with pytest.raises(BadInput, match="`include` of sources"):
         one(response)
 
-    session = one(response, lenient=True)
-    assert [search.query for search in session.iterations[0].searches] == ["q", "r"]
-
 
 def test_calls_between_tags_that_are_no_json_are_read_as_far_as_they_go() -> None:
     """Agents write bad JSON, and Qwen's coder writes tags in tags."""
@@ -384,4 +378,4 @@ def test_a_browsecomp_run_that_lost_its_calls_is_refused() -> None:
     with pytest.raises(
         BadInput, match="session `7`: says that it called `search`, and holds none of its calls"
     ):
-        read_sessions([run])
+        read_sessions([run], strict=True)

@@ -90,10 +90,10 @@ def test_conversations_of_a_folder_that_have_no_names_are_called_after_their_fil
     (tmp_path / "notes.txt").write_text("Dear diary")
     problems = TraceProblems()
 
-    assert names(tmp_path, lenient=True, problems=problems) == ["a", "b:1", "b:2"]
+    assert names(tmp_path, strict=False, problems=problems) == ["a", "b:1", "b:2"]
     assert problems.counts == {"unknown-format": 1}
     with pytest.raises(BadInput, match="it begins with `Dear diary`"):
-        names(tmp_path)
+        names(tmp_path, strict=True)
 
 
 def test_bytes_open_files_objects_and_tables_are_read(monkeypatch: pytest.MonkeyPatch) -> None:

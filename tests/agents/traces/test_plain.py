@@ -30,7 +30,7 @@ def jsonl(*lines: Any) -> bytes:
 def refused(*lines: Any) -> str:
     """Return the problems of lines that cannot be read."""
     with pytest.raises(BadInput) as caught:
-        read_sessions(jsonl(*lines))
+        read_sessions(jsonl(*lines), strict=True)
     return str(caught.value)
 
 
@@ -181,7 +181,7 @@ def test_a_faulty_result_is_refused_with_its_place(result: Any, expected: str) -
 def test_a_faulty_session_is_refused_with_its_place(given: Any, expected: str) -> None:
     """Whatever part of it is malformed."""
     with pytest.raises(BadInput) as caught:
-        read_sessions(jsonl(given), format="plain")
+        read_sessions(jsonl(given), format="plain", strict=True)
 
     assert expected in str(caught.value)
 
@@ -206,7 +206,7 @@ def test_a_lenient_reading_leaves_out_what_is_faulty_and_counts_it() -> None:
     )
     problems = TraceProblems()
     sessions = list(
-        stream_sessions(given + b'\n{"conversation": "c4", "tur', lenient=True, problems=problems)
+        stream_sessions(given + b'\n{"conversation": "c4", "tur', strict=False, problems=problems)
     )
 
     assert [(session.conversation, len(list(session.results()))) for session in sessions] == [
@@ -225,7 +225,7 @@ def test_a_lenient_reading_leaves_out_what_is_faulty_and_counts_it() -> None:
 def test_truncated_json_is_reported_with_its_line_and_how_far_it_could_be_read() -> None:
     """The last line of a file that was cut off."""
     with pytest.raises(BadInput) as caught:
-        read_sessions(jsonl(line({"id": "d1"})) + b'\n{"conversation": "c2", "turns": [{"iter')
+        read_sessions(jsonl(line({"id": "d1"})) + b'\n{"conversation": "c2", "turns": [{"iter', strict=True)
 
     assert 'bytes:2: is truncated after 39 bytes, at `…{"conversation": "c2", "turns": [{"iter`' in str(
         caught.value
@@ -235,7 +235,7 @@ def test_truncated_json_is_reported_with_its_line_and_how_far_it_could_be_read()
 def test_malformed_json_is_reported_with_the_byte_it_breaks_at() -> None:
     """A comma is missing after `"c2"`."""
     with pytest.raises(BadInput, match="bytes:2: is not JSON: expected ',' or '}' at byte 22, after"):
-        read_sessions(jsonl(line({"id": "d1"})) + b'\n{"conversation": "c2" "turns": []}')
+        read_sessions(jsonl(line({"id": "d1"})) + b'\n{"conversation": "c2" "turns": []}', strict=True)
 
 
 def test_a_trace_without_any_search_is_refused() -> None:
@@ -261,4 +261,4 @@ def test_values_nested_without_end_are_refused_in_words(depth: int) -> None:
     given = '{"conversation": "c1", "iterations": [{"searches": [{"results": [' + nested + "]}]}]}"
 
     with pytest.raises(BadInput):
-        read_sessions(given.encode())
+        read_sessions(given.encode(), strict=True)

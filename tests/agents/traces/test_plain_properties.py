@@ -159,7 +159,7 @@ def accepted(plain: dict[str, Any]) -> bool:
     """Whether a session is read, beside one that searches."""
     other = {"conversation": "other", "turns": [{"iterations": [{"searches": [{"results": []}]}]}]}
     try:
-        list(stream_sessions([other, plain], format="plain"))
+        list(stream_sessions([other, plain], format="plain", strict=True))
     except JudgedError:
         return False
     return True
@@ -182,13 +182,13 @@ def test_the_schema_and_the_reader_agree(plain: dict[str, Any]) -> None:
 
 
 @settings(max_examples=80)
-@given(session=sessions(), cut=st.floats(0, 1), lenient=st.booleans())
-def test_a_file_cut_anywhere_is_read_or_refused_in_words(session: Session, cut: float, lenient: bool) -> None:
+@given(session=sessions(), cut=st.floats(0, 1), strict=st.booleans())
+def test_a_file_cut_anywhere_is_read_or_refused_in_words(session: Session, cut: float, strict: bool) -> None:
     """No cut gives an error of another class."""
     sink = io.BytesIO()
     write_sessions([session, session], sink)
     content = sink.getvalue()
     try:
-        read_sessions(content[: int(cut * len(content))], lenient=lenient)
+        read_sessions(content[: int(cut * len(content))], strict=strict)
     except JudgedError as error:
         assert str(error)

@@ -137,18 +137,21 @@ def test_a_trace_whose_tools_are_no_searches_is_refused() -> None:
 
 
 def test_a_search_whose_output_cannot_be_read_is_a_fault_not_an_empty_search() -> None:
-    """Prose may hold anything; left out leniently, the search stays as one without results, and is counted."""
-    given = chat(("search", {"query": "q"}, "Paris is lovely in spring."))
+    """Prose may hold anything; beside one that can be read, it stays as one without results, and is counted."""
+    prose = ("search", {"query": "q"}, "Paris is lovely in spring.")
     with pytest.raises(BadInput) as caught:
-        read_sessions(given)
+        read_sessions(chat(prose))
+    with pytest.raises(BadInput):
+        read_sessions(chat(prose, ("search", {"query": "q"}, '[{"url": "https://e.org/"}]')), strict=True)
     problems = TraceProblems()
-    (session,) = stream_sessions(given, lenient=True, problems=problems)
+    given = chat(prose, ("search", {"query": "q"}, '[{"url": "https://e.org/"}]'))
+    (session,) = stream_sessions(given, problems=problems)
 
     assert (
         "object 1: session `s1`, step 1, `search`: its output cannot be parsed as results: `Paris is lovely in spring.`"
         in str(caught.value)
     )
-    assert (len(session.iterations), problems.counts["unread-output"]) == (1, 1)
+    assert (len(session.iterations), problems.counts["unread-output"]) == (2, 1)
 
 
 def test_a_mapping_says_what_is_a_search_and_where_everything_lies(tmp_path: Path) -> None:

@@ -75,8 +75,8 @@ def test_a_span_without_ids_is_refused_or_counted() -> None:
     problems = TraceProblems()
 
     with pytest.raises(ValueError, match=r"bytes:8: is not a span: it has no id"):
-        list(stream_sessions(content, format="otlp"))
-    assert len(list(stream_sessions(content, format="otlp", lenient=True, problems=problems))) == 1
+        list(stream_sessions(content, format="otlp", strict=True))
+    assert len(list(stream_sessions(content, format="otlp", strict=False, problems=problems))) == 1
     assert problems.counts == {"malformed-span": 1}
 
 
@@ -215,4 +215,4 @@ def test_objects_within_objects_break_nothing(name: str, depth: int, at: int) ->
         with suppress(BadInput):
             read(acts)
         with suppress(BadInput):
-            read(acts, lenient=True)
+            read(acts, strict=False)

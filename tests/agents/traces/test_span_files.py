@@ -128,8 +128,8 @@ def test_a_span_with_any_content_is_read_or_refused_with_a_message(name: str, da
         for key in path[:-1]:
             holder = holder[key]
         holder[path[-1]] = deepcopy(data.draw(STRANGE))
-    for lenient in (False, True):
+    for strict in (False, True):
         try:
-            list(stream_sessions(lines(documents), format=name, lenient=lenient))
+            list(stream_sessions(lines(documents), format=name, strict=strict))
         except BadInput as error:
             assert "\n" in str(error)

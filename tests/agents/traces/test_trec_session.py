@@ -129,8 +129,8 @@ def test_xml_that_ends_too_soon_is_refused_and_what_was_whole_is_kept_by_a_lenie
     problems = TraceProblems()
 
     with pytest.raises(BadInput, match="ends before its last element does"):
-        list(stream_sessions(cut))
-    assert [session.conversation for session in stream_sessions(cut, lenient=True, problems=problems)] == [
+        list(stream_sessions(cut, strict=True))
+    assert [session.conversation for session in stream_sessions(cut, strict=False, problems=problems)] == [
         "1"
     ]
     assert problems.counts == {"broken-xml": 1}
@@ -163,7 +163,7 @@ def test_a_lenient_reading_keeps_what_precedes_the_problem_on_a_broken_line() ->
     """A file may be one line."""
     line = YEAR_2011.replace(b"\n", b" ").replace(b"</sessiontrack2011>", b"</oops>")
 
-    assert [session.conversation for session in stream_sessions(line, lenient=True)] == ["4"]
+    assert [session.conversation for session in stream_sessions(line, strict=False)] == ["4"]
 
 
 def test_an_encoding_that_is_none_is_refused() -> None:

@@ -24,7 +24,7 @@ EXAMPLES = """\b
 Examples:
   judged sessions inspect agent.jsonl
   judged sessions inspect spans.json --trace-format otlp --json
-  judged sessions inspect agent.jsonl --tools tools.yaml --lenient
+  judged sessions inspect agent.jsonl --tools tools.yaml --strict
 """
 
 

@@ -30,7 +30,7 @@ class TraceOptions:
     turn: TurnChoice = option(
         "--turn [last|last-with-search]", "Turn of a conversation that counts.", default="last"
     )
-    lenient: bool = flag("--lenient", "Leave out malformed parts, and count them.")
+    strict: bool = flag("--strict", "Refuse traces with malformed parts, instead of leaving these out.")
 
     def to_dict(self) -> ReadArguments:
         """Return the arguments of the readers."""
@@ -38,5 +38,5 @@ class TraceOptions:
             "format": self.trace_format,
             "tools": self.tools,
             "turn": self.turn,
-            "lenient": self.lenient,
+            "strict": self.strict,
         }

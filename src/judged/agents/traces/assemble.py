@@ -148,7 +148,10 @@ def _find_results(call: Call, queries: list[str], where: str, context: ReadConte
     try:
         results = context.tools.find_results(call.tool, call.output, queries)
     except Unparsed as error:
-        context.report(CUT if isinstance(error, CutOff) else UNREAD, where, str(error), tool=call.tool)
+        code = CUT if isinstance(error, CutOff) else UNREAD
+        context.report(code, where, str(error), tool=call.tool)
+        context.unread += 1
+        context.unread_tools.setdefault(code, call.tool)
         return nothing
     context.truncated += is_marked_cut(call.output)
     return results

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from judged.agents.tables import Session
 from judged.agents.traces import TurnChoice
+from judged.agents.traces.results.fields import BOTH_IDS, OUTSIDE
 from judged.agents.traces.results.tools import Tools
 from judged.errors import BadInput
 from judged.problem import Problem
@@ -56,6 +57,8 @@ OPENTELEMETRY = frozenset(("otlp", "openinference", "openllmetry"))
 UNREAD = "unread-output"
 CUT = "cut-output"
 NO_OUTPUT = "no-search-output"
+ALWAYS = frozenset((OUTSIDE, BOTH_IDS))
+"""Problems that are never left out: whoever wrote the label or the ids must say what they mean."""
 EARLIER_ONLY = "no-search-in-last-turn"
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 
@@ -79,7 +82,8 @@ class ReadContext:
     name: str
     """The name of the system if the trace does not give one."""
     tools: Tools = field(default_factory=Tools)
-    lenient: bool = False
+    lenient: bool = True
+    """Whether malformed parts are left out and counted, rather than refused."""
     turn: TurnChoice = "last"
     problems: TraceProblems = field(default_factory=TraceProblems)
     searches: Counter[str] = field(default_factory=Counter)
@@ -94,6 +98,12 @@ class ReadContext:
     """Results whose id was set aside because it is only a rank, by tool."""
     truncated: int = 0
     """Searches whose output ends in a remark that it was truncated."""
+    undetected: BadInput | None = None
+    """Why the first file whose format is unknown was left out."""
+    unread: int = 0
+    """Searches whose output cannot be read."""
+    unread_tools: dict[str, str] = field(default_factory=dict)
+    """The tool of the first of them, by the code of the problem."""
     unanswered: int = 0
     """Searches whose output the trace does not hold."""
     cited: int = 0
@@ -112,13 +122,13 @@ class ReadContext:
         if tool is not None:
             self._tools.setdefault(code, tool)
 
-    def settle(self) -> None:
-        """End a session: raise its problems, or count them if lenient."""
+    def settle(self, *, refuse: bool = False) -> None:
+        """End a session: raise its problems, or count them if lenient and not to be refused."""
         if not self._problems:
             return
         problems, self._problems = self._problems, []
         tools, self._tools = self._tools, {}
-        if not self.lenient:
+        if refuse or not self.lenient or any(problem.code in ALWAYS for problem in problems):
             raise BadInput(
                 self.label, problems, hint=_choose_hint({problem.code for problem in problems}, tools)
             )
@@ -160,10 +170,18 @@ class ReadContext:
             )
         if self.unanswered:
             self._check_outputs()
+        elif self.unread == self.searches.total():
+            self._refuse_unread()
         if self.earlier:
             self.problems.note(
                 f"{self.label}: {self.earlier:,} sessions searched in an earlier turn but not in the last, which alone counts"
             )
+
+    def _refuse_unread(self) -> None:
+        """Refuse a trace of whose searches no output can be read: its numbers would all be 0."""
+        first = next(problem for code, problem in self.problems.first.items() if code in {UNREAD, CUT})
+        hint = _choose_hint({first.code}, self.unread_tools)
+        raise BadInput(self.label, [first], hint=hint)
 
     def _check_outputs(self) -> None:
         """Note searches without an output, which may have been interrupted; refuse a trace without any output."""
@@ -173,10 +191,15 @@ class ReadContext:
             return
         message = f"the trace has no output of its {count}"
         self.report(NO_OUTPUT, self.label, message)
-        self.settle()
+        self.settle(refuse=True)
 
     def _refuse(self, sessions: int) -> None:
-        """Refuse a trace in which no session searches; only note it if lenient."""
+        """Refuse a trace in which no session searches."""
+        if not sessions and self.undetected is not None and "broken-json" not in self.problems.first:
+            raise self.undetected
+        if not sessions and self.problems.first:
+            found = [problem for code, problem in self.problems.first.items() if code != "unknown-format"]
+            raise BadInput(self.label, found, hint=_choose_hint(set(self.problems.first), {}))
         if not sessions:
             self.report("empty", self.label, "holds no session")
         elif self.earlier:
@@ -203,7 +226,7 @@ class ReadContext:
             if not OPENTELEMETRY.isdisjoint(self.formats):
                 count += "; its spans record no tool calls, perhaps because contents were not captured"
             self.report(NO_SEARCH, self.label, count)
-        self.settle()
+        self.settle(refuse=True)
 
 
 def _list_tools(tools: Counter[str]) -> str:
@@ -232,12 +255,12 @@ def _choose_hint(codes: set[str], tools: dict[str, str]) -> str | None:
         return _HINTS[known]
     if UNREAD in codes:
         return _advise_paths(_quote(tools.get(UNREAD, "NAME")))
-    return "use `--lenient` (`lenient=True`) to leave out malformed parts and count them"
+    return "without `--strict` (`strict=True`), malformed parts are left out and counted"
 
 
 _HINTS = {
     "empty": None,
-    CUT: "raise the limit of what recorded the trace (`OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT` and the like); `--lenient` leaves such searches out",
+    CUT: "raise the limit of what recorded the trace (`OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT` and the like); without `--strict` such searches are left out",
     FOREIGN: "name the format of the traces (`--trace-format`)",
     EARLIER_ONLY: 'use the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)',
     NO_OUTPUT: "record contents: message capture in OpenTelemetry, `include` of sources in OpenAI Responses",
@@ -251,4 +274,4 @@ def _advise_paths(tool: str) -> str:
         f'`tools: {{{tool}: {{results: "$.PATH[*]"}}}}`, `{{{tool}: {{separator: "\\n\\n"}}}}` if it is a text with blank lines'
         f" between results, or `{{{tool}: {{whole: true}}}}` if it is one result"
     )
-    return f"declare where the results are in a mapping (`--tools FILE`): {written}; `--lenient` leaves such searches out"
+    return f"declare where the results are in a mapping (`--tools FILE`): {written}; without `--strict` such searches are left out, if others can be read"

@@ -28,8 +28,8 @@ class ReadOptions(TypedDict, total=False):
     """The trace format; detected by default."""
     tools: Tools | str | Path | None
     """The tools that search, and the location of their results."""
-    lenient: bool
-    """Whether malformed parts are left out and counted."""
+    strict: bool
+    """Whether traces with malformed parts are refused, instead of leaving these out and counting them."""
 
 
 class ReadArguments(ReadOptions, total=False):
@@ -45,7 +45,7 @@ def stream_sessions(
     format: str | None = None,  # noqa: A002 - what users call it
     name: str | None = None,
     tools: Tools | str | Path | None = None,
-    lenient: bool = False,
+    strict: bool = False,
     turn: TurnChoice = "last",
     problems: TraceProblems | None = None,
 ) -> Iterator[Session]:
@@ -53,8 +53,8 @@ def stream_sessions(
 
     The source is a path (`-` is standard input), a folder of files, bytes, an open file, an iterable of objects
     as in the lines of a file, or a table of sessions. `format` names the format if detection is not wanted; `name` is
-    the system of sessions that name none; `tools` is a mapping of tools or a file of one. By default the first session
-    with problems is refused with all of them; `lenient` leaves out the results, searches and sessions that have any.
+    the system of sessions that name none; `tools` is a mapping of tools or a file of one. Results, searches and sessions
+    with problems are left out and counted; `strict` refuses the first session that has any, with all of them.
     """
     if isinstance(source, Sessions):
         yield from source
@@ -64,7 +64,7 @@ def stream_sessions(
         label=opened.label,
         name=name or opened.name or "system",
         tools=load_tools(tools),
-        lenient=lenient,
+        lenient=not strict,
         turn=turn,
         problems=TraceProblems() if problems is None else problems,
     )
@@ -77,7 +77,7 @@ def read_sessions(
     format: str | None = None,  # noqa: A002
     name: str | None = None,
     tools: Tools | str | Path | None = None,
-    lenient: bool = False,
+    strict: bool = False,
     turn: TurnChoice = "last",
 ) -> Sessions:
     """Return the sessions of a source as a table; its notes say what was left out, and what is worth knowing.
@@ -92,7 +92,7 @@ def read_sessions(
         return source if name is None else replace(source, name=name)
     problems = TraceProblems()
     streamed = stream_sessions(
-        source, format=format, name=name, tools=tools, lenient=lenient, turn=turn, problems=problems
+        source, format=format, name=name, tools=tools, strict=strict, turn=turn, problems=problems
     )
     sessions = list(streamed)
     return Sessions.from_sessions(sessions, name=name or "sessions", notes=problems.sentences())
@@ -163,6 +163,7 @@ def _detect_or_skip(trace: Trace, context: ReadContext) -> TraceFormat | None:
         if not context.lenient:
             raise
         context.problems.add(error.problems)
+        context.undetected = context.undetected or error
         return None
 
 

@@ -127,13 +127,13 @@ def summarise(
     *,
     format: str | None = None,  # noqa: A002 - what users call it
     tools: Tools | str | Path | None = None,
-    lenient: bool = False,
+    strict: bool = False,
     turn: TurnChoice = "last",
 ) -> TraceSummary:
     """Summarise a source read with these options; an error that stops reading is kept, not raised."""
     opened = open_traces(source)
     context = ReadContext(
-        opened.label, opened.name or "system", load_tools(tools), lenient=lenient, turn=turn
+        opened.label, opened.name or "system", load_tools(tools), lenient=not strict, turn=turn
     )
     understood = TraceSummary(context)
     try:
