@@ -380,6 +380,11 @@ def make_questions(items: Iterable[Item], labeller: Labeller) -> tuple[dict[byte
         return key
 
     cut = [labeller.cut(item) for item in items]
+    if lacking := [
+        name for name in prompt.task.texts if cut and name not in cut[0] and name not in prompt.task.optional
+    ]:
+        msg = f"the prompt {prompt.label} is about a {prompt.task.unit}, and what is to be labelled has no {lacking[0]}"
+        raise BadProtocol(msg)
     if not prompt.each:
         return questions, [Asked(ask(texts), 0) for texts in cut]
     groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
