@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from judged.errors import BadProtocol, Unreadable
+from judged.errors import BadProtocol, Unreadable, check_kind
 from judged.io.settings import convert_settings, parse_yaml
 from judged.labels.answer import Label, fold_word
 from judged.labels.form import Form, NumberedLabels, OneLabel, Records
@@ -282,6 +282,7 @@ class Labeller:
     """Number of units in a question; None takes that of the prompt."""
 
     def __post_init__(self) -> None:
+        check_kind("model", self.model, str, "the name of a model")
         if not self.model.strip():
             raise BadProtocol("the model has no name")
         for name in ("max_tokens", "text_limit"):
