@@ -21,9 +21,9 @@ MOST = 12
 """The most options that a command may list without headings."""
 VECTORS = {"index", "index import", "index export"}
 OF_THEIR_OWN = {
-    "--attempts": {"label"},  # requests, not sessions
+    "--attempts": {"label", "questions"},  # requests, not sessions
     "--baseline": {"gate"},  # a file
-    "--budget": {"label"},  # money, not searches
+    "--budget": {"label", "questions"},  # money, not searches
     "--cache": {"run"},  # vectors, not answers
     "--config": {"gate"},  # gates, not settings
     "--depth": {"fuse", "label", "label --sample", "label --similarity"},  # what is kept, not what is scored
@@ -32,7 +32,14 @@ OF_THEIR_OWN = {
     "--measure": {"explain", "trec_eval"},  # one measure; names of trec_eval
     "--model": {"label --similarity"},  # a folder
     "--output": {"score", "compare", "gate", "power", "explain", "sessions", "agreement", "index"}
-    | {"index diff", "index import", "run", "routing", "demo"},  # in addition to standard output; a folder
+    | {
+        "index diff",
+        "index import",
+        "questions",
+        "run",
+        "routing",
+        "demo",
+    },  # in addition to standard output; a folder
     "--picture": {"sessions"},
     "--profile": {"measures"},  # listed, not applied
     "--qrels": {"routing"},

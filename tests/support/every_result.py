@@ -16,6 +16,7 @@ from judged.index.api import benchmark_index
 from judged.index.diff import diff_benchmarks
 from judged.index.result import IndexBenchmark
 from judged.io.read import read_judgments
+from judged.labels.questions.result import QuestionSet
 from judged.labels.result import Labelling
 from judged.result import Result
 from judged.scoring.evaluate import evaluate_many
@@ -34,6 +35,15 @@ def label() -> Labelling:
     """Two results with a label."""
     labelled = tuple({"task": "t", "id": name, "gain": 1} for name in "ab")
     return Labelling("model", labelled, (), 2, 2, 0, 0, 2, 10, 10, 0.0)
+
+
+def write_questions() -> QuestionSet:
+    """A question with its source, and a draft that was rejected."""
+    draft = {"text": "Who wrote Emma?", "kind": "single-hop", "documents": ["a"], "answer": "Jane Austen"}
+    question = {"query": "q1", **draft, "overlap": 0.6667, "overlap_elsewhere": 0.0}
+    return QuestionSet(
+        "model", (question,), ({**draft, "reason": "asked before"},), 2, 10, ("model",), 100, 20
+    )
 
 
 def benchmark() -> IndexBenchmark:
@@ -73,6 +83,7 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "reported": lambda: judged.explain(QRELS, RUN, "AP", against={"q1": {"map": 0.1}, "q2": {"map": 0.2}}),
     "lint": lambda: lint(b"q1 0 a 1\nq1 0 a 2\n"),
     "labelling": label,
+    "questions": write_questions,
     "index": benchmark,
     "index-diff": lambda: diff_benchmarks(benchmark(), benchmark()),
     "routing": lambda: judged.evaluate_routing([{"query": "q1", "chosen": "a", "optimal": "b"}]),

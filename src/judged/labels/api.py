@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import NoneType
 
-from judged.errors import BadProtocol
+from judged.errors import BadProtocol, check_kind
 from judged.io.texts import TextSource
 from judged.labels.batches import BatchOptions
 from judged.labels.panel import Combine, Judge, label_by_judges
@@ -63,6 +64,8 @@ def label_results(
         progress: Called after every question with the number that is done, of all, and in words with what was spent,
             failed and repeated.
     """
+    for name, value, kind in (("model", model, str), ("labeller", labeller, Labeller)):
+        check_kind(name, value, (kind, Sequence, NoneType), f"a {kind.__name__}, or several")
     if (model is None) == (labeller is None):
         raise BadProtocol("expected either `model` or `labeller`")
     models = [model] if isinstance(model, str) else [*(model or ())]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from judged.errors import BadProtocol, Unreadable
+from judged.errors import BadProtocol, Unreadable, check_kind
 from judged.io.settings import convert_settings, parse_yaml
 from judged.labels.answer import Label, fold_word
 from judged.labels.form import Form, NumberedLabels, OneLabel, Records
@@ -282,6 +282,7 @@ class Labeller:
     """Number of units in a question; None takes that of the prompt."""
 
     def __post_init__(self) -> None:
+        check_kind("model", self.model, str, "the name of a model")
         if not self.model.strip():
             raise BadProtocol("the model has no name")
         for name in ("max_tokens", "text_limit"):
@@ -380,6 +381,11 @@ def make_questions(items: Iterable[Item], labeller: Labeller) -> tuple[dict[byte
         return key
 
     cut = [labeller.cut(item) for item in items]
+    if lacking := [
+        name for name in prompt.task.texts if cut and name not in cut[0] and name not in prompt.task.optional
+    ]:
+        msg = f"the prompt {prompt.label} is about a {prompt.task.unit}, and what is to be labelled has no {lacking[0]}"
+        raise BadProtocol(msg)
     if not prompt.each:
         return questions, [Asked(ask(texts), 0) for texts in cut]
     groups: dict[tuple[str, ...], dict[str, list[int]]] = {}

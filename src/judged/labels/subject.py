@@ -7,6 +7,7 @@ SUBJECT = Subject(
     title="Labels",
     results={
         "labelling": "judged.labels.result:Labelling",
+        "questions": "judged.labels.questions.result:QuestionSet",
         "agreement": "judged.labels.agreement.result:Agreement",
     },
     tasks={
@@ -19,6 +20,9 @@ SUBJECT = Subject(
         "label": Command(
             "judged.labels.commands.label:command",
             "Grade the results of a run or of agents with a language model",
+        ),
+        "questions": Command(
+            "judged.labels.commands.questions:command", "Write the questions of a test set from documents"
         ),
         "agreement": Command(
             "judged.labels.commands.agreement:command", "Measure how well labels agree with human grades"
