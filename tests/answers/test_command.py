@@ -213,11 +213,11 @@ def make_table(queries: int, systems: int, nuggets: int) -> tuple[dict[str, Any]
     }
     rows = [
         {
-            **{"query": f"q{query}", "system": f"s{system}", "nugget": f"n{nugget}"},
-            **{
-                "importance": "vital" if nugget % 2 else "okay",
-                "label": LABELS[(query * system + nugget) % 3],
-            },
+            "query": f"q{query}",
+            "system": f"s{system}",
+            "nugget": f"n{nugget}",
+            "importance": "vital" if nugget % 2 else "okay",
+            "label": LABELS[(query * system + nugget) % 3],
         }
         for system in range(systems)
         for query in range(queries)

@@ -99,7 +99,10 @@ def test_claims_come_from_somewhere(
     """Faithfulness, hallucination and own knowledge sum to 1; both kinds of noise and true claims do not exceed it."""
     labels = [
         {
-            **{"query": "q1", "side": side, "claim": f"{place}", "source": source},
+            "query": "q1",
+            "side": side,
+            "claim": f"{place}",
+            "source": source,
             "label": "entailed" if flag else "contradicted",
         }
         for side, claims, alone in (("response", said, "answer"), ("truth", truths, "response"))

@@ -245,7 +245,7 @@ ANSWERS = {"bot": {"q1": "One [1]. Two.", "q2": "Three."}}
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(responses: Any, given: dict[str, Any], words: str) -> None:
-    """A citation out of range, a repeated answer, a nugget that no list has, a sentence that there is not, …"""
+    """A citation out of range, a repeated answer, a nugget that no list has, a sentence that there is not."""
     with pytest.raises(BadInput) as caught:
         judged.evaluate_answers(responses, **given)
 
@@ -267,8 +267,8 @@ def test_a_measure_without_its_labels_is_refused() -> None:
     """It names what it needs."""
     with pytest.raises(BadMeasure, match="CitationRecall needs labels of citations"):
         judged.evaluate_answers(ANSWERS, measures="CitationRecall")
+    labels = [{"query": "q1", "nugget": "n", "label": "support"}]
     with pytest.raises(BadMeasure, match="needs the importance of nuggets"):
-        labels = [{"query": "q1", "nugget": "n", "label": "support"}]
         judged.evaluate_answers(ANSWERS, labels=labels, measures='NuggetRecall(importance="vital")')
 
 
