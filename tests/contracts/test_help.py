@@ -22,11 +22,25 @@ MOST = 12
 VECTORS = {"index", "index import", "index export"}
 OF_THEIR_OWN = {
     "--attempts": {"label", "questions"},  # requests, not sessions
+    # labels of nuggets, citations and claims, not of results; conventions of answers
+    "--conflict": {"answers"},
+    "--human": {"answers"},
+    "--labels": {"answers"},
+    "--missing": {"answers"},
+    "--run": {"answers"},
+    "--unlabelled": {"answers"},
+    "--against": {"answers"},  # profiles of answers
     "--baseline": {"gate"},  # a file
     "--budget": {"label", "questions"},  # money, not searches
     "--cache": {"run"},  # vectors, not answers
     "--config": {"gate"},  # gates, not settings
-    "--depth": {"fuse", "label", "label --sample", "label --similarity"},  # what is kept, not what is scored
+    "--depth": {
+        "answers",
+        "fuse",
+        "label",
+        "label --sample",
+        "label --similarity",
+    },  # what is kept, not what is scored
     "--dry-run": {"run"},
     "--limit": {*VECTORS, "demo", "sessions"},
     "--measure": {"explain", "trec_eval"},  # one measure; names of trec_eval
@@ -41,7 +55,7 @@ OF_THEIR_OWN = {
         "demo",
     },  # in addition to standard output; a folder
     "--picture": {"sessions"},
-    "--profile": {"measures"},  # listed, not applied
+    "--profile": {"answers", "measures"},  # of answers; listed, not applied
     "--qrels": {"routing"},
     "--queries": VECTORS,
     "--quiet": {"lint"},  # prints nothing at all

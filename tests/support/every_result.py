@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 import judged
+from judged.answers.losses import LossReport
+from judged.answers.result import AnswerReport
 from judged.checks.lint import lint
 from judged.explanation.difference import explain_difference
 from judged.explanation.published import explain_published
@@ -66,6 +69,30 @@ def study() -> Study:
         return run_study(open_study(spec, folder, collection=collection), cache=f"{folder}/vectors")
 
 
+ANSWERS = {"bot": {"q1": "One [1]. Two.", "q2": "Three."}, "cat": {"q1": "One.", "q2": "Two [1]."}}
+NUGGETS = [
+    {"query": query, "system": system, "nugget": f"n{at}", "importance": "vital", "label": label}
+    for system in ANSWERS
+    for query in ("q1", "q2")
+    for at, label in enumerate(("support", "partial_support", "not_support"))
+]
+SUPPORT = [{"query": "q1", "system": "bot", "part": 1, "document": "1", "label": "full"}]
+
+
+def lose() -> LossReport:
+    """Nuggets of two systems, one of which is in the retrieved document."""
+    judgments = [{"query": query, "intent": "n0", "document": "d1", "grade": 1} for query in ("q1", "q2")]
+    run = {"q1": ["d1"], "q2": ["d2"]}
+    return judged.attribute_losses(ANSWERS, labels=NUGGETS, run=run, judgments=judgments)
+
+
+def answer() -> AnswerReport:
+    """Answers of two systems with everything that may be asked about them."""
+    report = judged.evaluate_answers(ANSWERS, labels=[NUGGETS, SUPPORT], human=NUGGETS)
+    gates = (judged.gate(report["bot"], baseline=report["cat"], min_delta=-0.5),)
+    return replace(report, comparison=judged.compare(report), gates=gates, losses=lose())
+
+
 EXAMPLES: dict[str, Callable[[], Result]] = {
     "evaluation": lambda: judged.evaluate(QRELS, RUN, ["AP", "RR"]),
     "evaluations": lambda: evaluate_many(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
@@ -84,6 +111,8 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "lint": lambda: lint(b"q1 0 a 1\nq1 0 a 2\n"),
     "labelling": label,
     "questions": write_questions,
+    "answers": answer,
+    "losses": lose,
     "index": benchmark,
     "index-diff": lambda: diff_benchmarks(benchmark(), benchmark()),
     "routing": lambda: judged.evaluate_routing([{"query": "q1", "chosen": "a", "optimal": "b"}]),

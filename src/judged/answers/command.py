@@ -66,6 +66,13 @@ class AnswerOptions:
         "Short true answers: `query` and `answer`, several rows a query.",
         type=InputPath(),
     )
+    human: tuple[str, ...] = option(
+        "--human FILE",
+        "Labels by people of a random sample of the queries: show agreement, and means corrected by them.",
+        multiple=True,
+        needs="--labels FILE",
+        type=InputPath(),
+    )
     runs: tuple[str, ...] = option(
         "--run RUN",
         "What was retrieved for the answers: with --judgments, show which nuggets retrieval lost. NAME=RUN for a"
@@ -162,7 +169,7 @@ def command(
 
 def _make(files: list[tuple[str | None, str]], options: AnswerOptions, settings: Settings) -> Result:
     """Return the scores of the answers, and what else was asked."""
-    from judged.answers.evaluate import LabelledInputs, evaluate_inputs
+    from judged.answers.evaluate import LabelledInputs, add_human_sample, evaluate_inputs
     from judged.answers.read import read_responses
     from judged.comparison.api import compare
     from judged.result import observe_files
@@ -173,6 +180,7 @@ def _make(files: list[tuple[str | None, str]], options: AnswerOptions, settings:
             ("nuggets", options.nuggets),
             *(("labels", path) for path in options.labels),
             ("references", options.references),
+            *(("human", path) for path in options.human),
         ]
     )
     answers = LabelledInputs.read(
@@ -199,6 +207,8 @@ def _make(files: list[tuple[str | None, str]], options: AnswerOptions, settings:
     named = " ".join(options.measures) or None
     _, measures = answers.choose(named, options.profile)
     report = evaluate_inputs(answers, measures, options.to_protocol(), inputs)
+    if options.human:
+        report = add_human_sample(report, answers, list(options.human), level=settings.level)
     if options.compare or options.baselines:
         report = replace(
             report, comparison=compare(report, baseline=options.baselines or None, **settings.to_dict())

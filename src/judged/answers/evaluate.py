@@ -59,8 +59,9 @@ def evaluate_answers(
     nuggets: Any = None,
     labels: LabelsLike = None,
     references: Any = None,
+    human: LabelsLike = None,
     measures: Measures | None = None,
-    protocol: AnswerProtocol | None = None,
+    protocol: AnswerProtocol | str | None = None,
     name: str | None = None,
 ) -> AnswerReport:
     """Score generated answers: the nuggets that they have, the support of what they cite, the sources of their claims.
@@ -69,7 +70,8 @@ def evaluate_answers(
     `citations`, or a dict from the names of systems to such files, or to answers by query. `nuggets` lists what an answer
     should say, with its importance; without it the labels say so. `labels` has labels of nuggets, citations or claims, as
     nuggetizer and RAGChecker write them, or as tables; several sources in a list. `references` has short true answers,
-    `query` and `answer`, several rows a query.
+    `query` and `answer`, several rows a query. `human` has labels by people of all pairs of a random sample of the queries:
+    then the report says how far `labels` agree with them, and has means corrected by them.
 
     By default the measures are those for which there are labels, always with the number of words. `protocol` says how
     pairs without a label count, or the name of a profile (`nuggetizer`, `ragchecker`, `alce`, `open-rag-eval`) does;
@@ -91,11 +93,23 @@ def evaluate_answers(
             ("nuggets", nuggets),
             *(("labels", source) for source in _list_labels(labels)),
             ("references", references),
+            *(("human", source) for source in _list_labels(human)),
         ]
     )
     answers = LabelledInputs.read(responses, nuggets=nuggets, labels=labels, references=references, name=name)
     convention, chosen = answers.choose(measures, protocol)
-    return evaluate_inputs(answers, chosen, convention, inputs)
+    report = evaluate_inputs(answers, chosen, convention, inputs)
+    return report if human is None else add_human_sample(report, answers, human)
+
+
+def add_human_sample(
+    report: AnswerReport, answers: LabelledInputs, human: LabelsLike, *, level: float = 0.95
+) -> AnswerReport:
+    """Return the report with the agreement of its labels with those of people, and means corrected by them."""
+    from judged.answers.corrected import compare_with_people
+
+    sample = compare_with_people(answers, answers.relabel(human), report.systems, level=level)
+    return replace(report, human=sample)
 
 
 def evaluate_inputs(
@@ -178,6 +192,13 @@ class LabelledInputs:
             chosen = choose_defaults(self.given, chosen) or chosen
         check_needs(chosen, self.given)
         return convention, parse_answer_measures([*chosen, *list_companions(chosen, self.given)])
+
+    def relabel(self, labels: LabelsLike) -> LabelledInputs:
+        """Return the same answers, scored against the same truth, with other labels, such as those of people."""
+        sources = [found for source in _list_labels(labels) for found in read_labels(source)]
+        matched = _Matching(self.responses, self.truth, sources, given_nuggets=bool(self.truth.nuggets))
+        systems = tuple(matched.label(system) for system in self.responses.systems)
+        return LabelledInputs(self.responses, self.truth, systems, matched.given | _list_given(self.truth))
 
     @property
     def _cites(self) -> bool:

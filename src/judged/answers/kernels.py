@@ -111,7 +111,8 @@ def harden(state: Floats, *, strict: bool) -> Floats:
 
 def first_of_sentences(citations: CitationArrays) -> Flags:
     """Return which citations are the first of their sentences."""
-    return np.diff(citations.sentence, prepend=-1) != 0
+    first: Flags = np.diff(citations.sentence, prepend=-1) != 0
+    return first
 
 
 def is_necessary(citations: CitationArrays) -> Flags:

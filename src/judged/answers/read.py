@@ -39,6 +39,9 @@ LISTS = ("results", "data", "records", "responses", "answers")
 """Keys under which a document may hold its rows."""
 SHAPES = "a list of rows, or one row as JSON on each line"
 
+_OPENING = ("", "{", "[", " ", "\t", "\n")
+"""First characters of cells that are empty or may hold JSON."""
+
 T = TypeVar("T")
 ResponsesLike: TypeAlias = Any
 """Responses, a file, rows, or a dict from systems to any of these, or to answers by query."""
@@ -61,7 +64,14 @@ def open_rows(source: object, what: str, name: str | None = None) -> Content:
         content.problems = Problems(content.label)
         content.__dict__.pop("columns", None)  # cached
         content.__dict__.pop("lower", None)
-    content.rows = [{key: decode_cell(value) for key, value in row.items()} for row in content.rows]
+    content.rows = [
+        # most cells are plain, and there may be millions
+        {
+            key: decode_cell(value) if value.__class__ is str and value[:1] in _OPENING else value
+            for key, value in row.items()
+        }
+        for row in content.rows
+    ]
     if not content.rows:
         raise BadInput(content.label, [Problem.error("empty", content.label, f"holds no {what}")])
     return content
@@ -86,12 +96,17 @@ class Fields:
 
     def raw(self, row: Mapping[str, Json], name: str) -> Json:
         """Return a value of a row; None if it has none."""
-        values = (row.get(column) for column in self.columns.get(name, ()))
-        return next((value for value in values if value is not None), None)
+        for column in self.columns.get(name, ()):
+            value = row.get(column)
+            if value is not None:
+                return value
+        return None
 
     def text(self, row: Mapping[str, Json], number: int, name: str, *, required: bool = False) -> str | None:
         """Return a value as text; a problem is added for one that is neither text nor a number."""
         value = self.raw(row, name)
+        if value is None and not required:
+            return None
         if isinstance(value, str) and (value.strip() or not required):
             return value if name == "text" else value.strip()
         if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
@@ -105,7 +120,9 @@ class Fields:
         value = self.text(row, number, name)
         if value is None or value == "":
             return None
-        found = words.get("_".join(value.lower().replace("-", " ").split()))
+        found = words.get(value)
+        if found is None:
+            found = words.get("_".join(value.lower().replace("-", " ").split()))
         if found is None:
             scale = ", ".join(f"`{word}`" for word in dict.fromkeys(map(_name_word, words.values())))
             self.problems.add("unknown-label", number, f"{name} is `{value}`, expected one of {scale}")
@@ -659,11 +676,9 @@ def list_texts(sources: Iterable[Labels]) -> dict[str, str]:
     return {document: text for source in sources for document, text in source.texts.items()}
 
 
-def merge(kind: type[T], sources: Iterable[Rows[Any]]) -> list[tuple[Rows[Any], int, T]]:
-    """Return every row of one kind, with its source and its number there."""
-    return [
-        (source, number, row)
-        for source in sources
-        for number, row in enumerate(source.rows)
-        if isinstance(row, kind)
-    ]
+def merge(kind: type[T], sources: Iterable[Rows[Any]]) -> Iterator[tuple[Rows[Any], int, T]]:
+    """Yield every row of one kind, with its source and its number there; the rows of a source are of one kind."""
+    for source in sources:
+        if source.rows and isinstance(source.rows[0], kind):
+            for number, row in enumerate(source.rows):
+                yield source, number, row

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
+from judged.answers.corrected import HumanSample
 from judged.answers.losses import LossReport
 from judged.blocks import Between, Block, Display, Notes, Table, Value
 from judged.comparison.result import Comparison
@@ -99,6 +100,8 @@ class AnswerReport(Result):
     comparison: Comparison | None = None
     gates: tuple[GateReport, ...] = ()
     losses: LossReport | None = None
+    human: HumanSample | None = None
+    """Agreement with people's labels, and means corrected by them."""
 
     def __getitem__(self, system: str) -> Evaluation:
         """Return the evaluation of one system."""
@@ -117,8 +120,8 @@ class AnswerReport(Result):
             notes.append(Note("method", "info", f"compared by {self.comparison.method}"))
             known = {note.code for note in notes}
             notes += [note for note in self.comparison.notes if note.code not in known]
-        if self.losses is not None:
-            notes += self.losses.notes
+        for part in (self.losses, self.human):
+            notes += () if part is None else part.notes
         return tuple(notes)
 
     def evaluations(self) -> list[Evaluation]:
@@ -138,7 +141,12 @@ class AnswerReport(Result):
         """Return the means, the bounds, the comparison, the losses, and the value of every query."""
         main, *others = self.systems.tables().items()
         differences = [] if self.comparison is None else self.comparison.rows("differences")
-        more = {"bounds": tabulate(self._bound_rows()), "differences": tabulate(differences)}
+        corrected = [] if self.human is None else list(self.human.rows())
+        more = {
+            "bounds": tabulate(self._bound_rows()),
+            "corrected": tabulate(corrected),
+            "differences": tabulate(differences),
+        }
         losses = {} if self.losses is None else self.losses.tables()
         return dict([main, *((name, table) for name, table in more.items() if table.num_rows)]) | {
             **losses,
@@ -155,6 +163,8 @@ class AnswerReport(Result):
         yield from self._bounds_table()
         if self.losses is not None:
             yield from self.losses.blocks(silent)
+        if self.human is not None:
+            yield from self.human.tables()
         if self.gates:
             yield from gate_blocks(self.gates, silent)
         if display.notes and self.notes:

@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_NUMBERS = r"\[\s*\d{1,6}(?:\s*[,;]\s*\d{1,6})*\s*\]"
-_MARK = re.compile(rf"[ \t]*{_NUMBERS}")
+_NUMBERS = r"\[ ?\d{1,6}(?: ?[,;] ?\d{1,6})*+ ?\]"
+# a look behind and possessive repeats, so that no run of blanks or stops is read twice
+_MARK = re.compile(rf"(?<![ \t])[ \t]*+{_NUMBERS}")
 _END = re.compile(
     # marks may follow the full stop, with or without a blank
-    rf"(?:[.!?…]+[\"'”’»)]*(?:[ \t]*{_NUMBERS})*(?=\s|$)|[。！？]+[”’」』)]*(?:[ \t]*{_NUMBERS})*|\n+)"
+    rf"(?:(?<![.!?…])[.!?…]++[\"'”’»)]*+(?:[ \t]*+{_NUMBERS})*(?=\s|$)|[。！？]++[”’」』)]*+(?:[ \t]*+{_NUMBERS})*|\n++)"
 )
+_NEXT = re.compile(r"[ \t]*+(\S)")
+LONGEST = 40
+"""Characters before a full stop that are looked at."""
 _ABBREVIATIONS = frozenset(
     (
         *("e.g", "i.e", "cf", "vs", "al", "approx", "ca", "dr", "mr", "mrs", "ms", "prof", "st", "jr", "sr"),
         *("fig", "figs", "eq", "sec", "vol", "no", "pp", "inc", "ltd", "co", "corp", "u.s", "u.k"),
     )
 )
-_BULLET = re.compile(r"^\s*(?:[-*•–]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)")
+_ITEM = re.compile(r"\s*+\d{1,3}")
+"""Number of a list item before its full stop."""
 
 
 def split_sentences(text: str) -> list[str]:
@@ -45,15 +50,16 @@ def _cut(text: str) -> Iterator[str]:
 
 def _goes_on(text: str, start: int, end: re.Match[str]) -> bool:
     """Return whether the sentence goes on after a full stop."""
-    before = text[start : end.start()]
-    following = text[end.end() :].lstrip(" \t")[:1]
-    if following.islower():
+    following = _NEXT.match(text, end.end())
+    if following is not None and following[1].islower():
         return True
     if end.group() != ".":
         return False
+    before = text[max(start, end.start() - LONGEST) : end.start()]
     word = before.rsplit(None, 1)[-1].lstrip("(\"'“‘[").lower() if before.strip() else ""
     initial = len(word) == 1 and word.isalpha() and word != "i"
-    return word in _ABBREVIATIONS or initial or bool(_BULLET.fullmatch(f"{before}. "))
+    item = end.start() - start < LONGEST and bool(_ITEM.fullmatch(before))
+    return word in _ABBREVIATIONS or initial or item
 
 
 def take_citations(sentence: str) -> tuple[str, tuple[int, ...]]:

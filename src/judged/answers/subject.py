@@ -17,6 +17,13 @@ SUBJECT = Subject(
     },
     results={"answers": "judged.answers.result:AnswerReport", "losses": "judged.answers.losses:LossReport"},
     pages={"answers": "judged.answers.page:PAGE"},
+    tasks={
+        "nuggets": "judged.answers.tasks:NUGGETS",
+        "assign": "judged.answers.tasks:ASSIGN",
+        "support": "judged.answers.tasks:SUPPORT",
+        "claims": "judged.answers.tasks:CLAIMS_TASK",
+        "entail": "judged.answers.tasks:ENTAIL",
+    },
     commands={
         "answers": Command(
             "judged.answers.command:command",

@@ -201,7 +201,7 @@ def abstention_recall(view: AnswerView) -> Floats:
 
     Queries that can be answered are left out, so that the mean is the share of the others that were abstained from.
 
-    Title: Abstention recall: how often a system noticed that there is no answer.
+    Title: Abstention recall: how often a system abstained where there is no answer.
     Unlabelled: a query of which is not known whether it can be answered has no value.
     Empty: undefined (NaN, left out of the mean and counted) for a query that can be answered.
     References: Rajpurkar, Jia and Liang. Know what you don't know: unanswerable questions for SQuAD. ACL 2018.
