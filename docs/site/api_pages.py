@@ -34,6 +34,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         ),
         "IndexResults",
     ),
+    "Answers": ("evaluate_answers", "attribute_losses"),
     "Label": ("label_results", "Labelling", "agreement", "Agreement"),
     "Studies": ("run_study", "Study", "fuse", "tune_fusion", "FusionTuning", "RoutingReport"),
     "Vector indexes": ("benchmark_index", "IndexBenchmark"),
