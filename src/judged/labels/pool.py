@@ -58,8 +58,10 @@ class PoolOptions:
     """Format of the traces; None detects it."""
     turn: TurnChoice = "last"
     """The turn of a conversation that counts."""
+    strict: bool = False
+    """Whether to refuse traces with malformed parts, instead of leaving these out."""
     lenient: bool = False
-    """Whether to leave out and count what is faulty or has no text, instead of raising an error."""
+    """Whether to leave out and count results and queries without a text, instead of raising an error."""
 
     def __post_init__(self) -> None:
         if self.depth is not None and self.depth < 1:
@@ -274,6 +276,7 @@ def _pool_traces(
             format=options.format,
             tools=options.tools,
             turn=options.turn,
+            strict=options.strict,
             problems=skipped,
         )
     )

@@ -32,6 +32,7 @@ class PoolOptions:
     judged: Path | None = option(
         "--judged FILE", "Judgments or labels of results to leave out.", type=INPUT_FILE
     )
+    lenient: bool = flag("--lenient", "Leave out queries and results without a text, and count them.")
     relabel: bool = flag("--relabel", "Also label results that have a gain in the trace.")
     kind: SourceKind | None = option("--kind [run|trace]", "Kind of the input, if it cannot be detected.")
     depth: int | None = option("--depth K", "Only the first K results of each query or search.", type=COUNT)
@@ -46,6 +47,7 @@ class PoolOptions:
             kind=self.kind,
             depth=self.depth,
             relabel=relabel or self.relabel,
+            lenient=self.lenient,
             unit=self.unit,
             **reading.to_dict(),
         )
