@@ -114,3 +114,32 @@ def _values(spec: Any) -> list[dict[str, Any]]:
         found = values if isinstance(values, list) and values and isinstance(values[0], dict) else []
         return [*found, *(one for inner in spec.values() for one in _values(inner))]
     return [one for inner in spec for one in _values(inner)] if isinstance(spec, list) else []
+
+
+def test_a_study_ends_with_a_load_test() -> None:
+    """A system of 20 ms, asked by 4 clients, answers some 200 queries a second, and no more than that."""
+    Path("sleepy.py").write_text("import time\ndef find(text):\n    time.sleep(0.02)\n    return ['d1']\n")
+    load = {"clients": [1, 4], "seconds": 0.3, "p99": 2000}
+    inputs = open_study(
+        {
+            "collection": "pets",
+            "systems": [{"name": "sleepy", "retriever": "sleepy:find"}],
+            "measures": ["RR"],
+            "load": load,
+        },
+        "out",
+    )
+    study = run_study(inputs, output="out")
+    write_study(study, inputs)
+    rows = list(csv.DictReader(Path("out/load.csv").read_text().splitlines()))
+
+    assert [(row["loop"], row["clients"]) for row in rows] == [
+        ("closed", "1"),
+        ("closed", "4"),
+        *[("open", "4")] * 4,
+    ]
+    assert all(float(row["qps"]) <= 50 * int(row["clients"]) for row in rows)
+    assert all(float(row["p50_ms"]) >= 20 for row in rows)
+    assert float(rows[1]["qps"]) > float(rows[0]["qps"])
+    assert {row["failed"] for row in rows} == {"0"}
+    assert "Under load" in str(study)

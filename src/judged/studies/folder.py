@@ -27,6 +27,7 @@ CONTENTS = {
     "systems.csv": "a row for each system: every measure, the mean time of every stage, what it took to build",
     "effects.csv": "a row for each value of a grid and measure: mean, difference from the first value, corrected p",
     "differences.csv": "every difference: interval, p, corrected p, effect size, stars",
+    "load.csv": "throughput and response times of every load test",
     "failures.csv": "the queries that systems failed on, with their errors",
     "comparison.md": "means and differences, for a document; `comparison.tex` for a paper",
     "charts": "bars of every measure, accuracy against latency, times by stage, as SVG and PNG",
@@ -78,6 +79,8 @@ def _write_results(study: Study, inputs: StudyInputs) -> None:
     (folder / "failures.csv").unlink(missing_ok=True)
     if study.failed_queries:
         pyarrow.csv.write_csv(study.to_arrow("failures"), folder / "failures.csv")
+    if study.load:
+        pyarrow.csv.write_csv(study.to_arrow("load"), folder / "load.csv")
     if study.comparison is not None:
         pyarrow.csv.write_csv(study.to_arrow("differences"), folder / "differences.csv")
     if study.scored is not None:

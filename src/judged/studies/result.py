@@ -32,6 +32,7 @@ from judged.scoring.evaluations import Evaluations
 from judged.scoring.timing import TimingProtocol
 from judged.studies.factors.effects import Effect, find_effects, show_effects
 from judged.studies.factors.tuned import SettingsTuning
+from judged.studies.load import LoadPoint
 from judged.studies.routing import RoutingReport
 from judged.studies.stages.clock import TOTAL, sort_stages
 from judged.studies.tuning import FusionTuning
@@ -124,6 +125,8 @@ class Study(Result):
     """Value of routers, skip policies and rerankers."""
     failed_queries: tuple[FailedQuery, ...] = ()
     """The queries that systems failed on, where that is not their own failure."""
+    load: tuple[LoadPoint, ...] = ()
+    """What load tests of the systems measured."""
     tunings: Mapping[str, FusionTuning] = field(default_factory=dict)
     """The tuned weights of fusions, by system."""
     settings: Mapping[str, SettingsTuning] = field(default_factory=dict)
@@ -224,6 +227,8 @@ class Study(Result):
             builders[f"tuning {system}"] = lambda tuning=tuning: tuning.tables()["systems"]  # type: ignore[misc]
         for system, found in self.settings.items():
             builders[f"settings {system}"] = found.to_table
+        if self.load:
+            builders["load"] = lambda: tabulate([asdict(point) for point in self.load])
         if self.failed_queries:
             builders["failures"] = lambda: tabulate([asdict(failed) for failed in self.failed_queries])
         if self.scored is not None:
@@ -339,6 +344,8 @@ class Study(Result):
             yield from self.scored.blocks(inner)
         if self.times:
             yield self._tabulate_times()
+        if self.load:
+            yield self._tabulate_load()
         if len(self.stages) > 1:
             yield self._draw_times()
         yield from self._show_learned(inner)
@@ -429,6 +436,24 @@ class Study(Result):
         return Table(
             columns, tuple(rows), title="Milliseconds a query: means by stage, and percentiles of the total"
         )
+
+    def _tabulate_load(self) -> Table:
+        """Return a row for each load test."""
+        asked = any(point.within is not None for point in self.load)
+        rows = tuple(
+            (
+                point.system,
+                point.loop,
+                point.clients,
+                *map(_round, (point.rate, point.qps, point.p50_ms, point.p95_ms, point.p99_ms)),
+                point.failed,
+                *([{True: "yes", False: "no", None: None}[point.within]] if asked else []),
+            )
+            for point in self.load
+        )
+        columns = ("system", "loop", "clients", "rate", "queries/s", "p50 ms", "p95 ms", "p99 ms", "failed")
+        title = "Under load: clients that ask one query after the other (closed), and queries that arrive at a rate (open)"
+        return Table((*columns, *(["within"] if asked else [])), rows, title=title)
 
     def _tabulate_systems(self) -> Table:
         """Return what each system consists of, and what it took to build."""

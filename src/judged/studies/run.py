@@ -14,6 +14,7 @@ from types import NoneType
 import msgspec
 
 from judged.errors import JudgedError, check_kind
+from judged.problem import Note
 from judged.progress import Progress
 from judged.store.files import cache_folder
 from judged.store.lock import lock_folder
@@ -22,6 +23,7 @@ from judged.studies.answers import Asked, Built
 from judged.studies.asker import Asker, Limits, Wanted
 from judged.studies.collections import Collection, list_inputs, read_collection, split_queries
 from judged.studies.learning import Learning
+from judged.studies.load import LoadPoint, LoadSpec, load_system
 from judged.studies.permissions import check_variables
 from judged.studies.plan import (
     Keeping,
@@ -121,10 +123,11 @@ def run_study(
             mark = RunMark(inputs.folder, (planned.key for planned in inputs.plan))
             sign_folder(inputs.folder, inputs.spec, inputs.collection)
             mark.set()
-            failures = _answer_all(inputs, learning, vectors, Path(temporary), progress)
+            failures, points, notes = _answer_all(inputs, learning, vectors, Path(temporary), progress)
             if not failures and all(planned.log.is_whole() for planned in inputs.plan):
                 mark.clear()
-        return make_study(inputs, failures, learning, began)
+        found = make_study(inputs, failures, learning, began)
+        return replace(found, load=tuple(points), notes=(*found.notes, *notes))
 
 
 def find_cache(cache: str | Path | None) -> Path:
@@ -138,8 +141,8 @@ def _answer_all(
     cache: VectorCache,
     temporary: Path,
     progress: Progress | None,
-) -> dict[str, str]:
-    """Ask every system what it was not asked before; return the failures by system."""
+) -> tuple[dict[str, str], list[LoadPoint], list[Note]]:
+    """Ask every system what it was not asked before; return the failures by system, the load tests, and notes on them."""
     counter = _Counter(inputs.done, inputs.total, progress)
     spaces: dict[bytes, VectorSpace] = {}
     fresh = {
@@ -173,7 +176,24 @@ def _answer_all(
                 except JudgedError as error:
                     hint = f" (hint: {error.hint})" if error.hint else ""
                     failures[planned.spec.name] = f"{error.message}{hint}"
-    return failures
+        return failures, *_load_all(systems, inputs, failures, counter)
+
+
+def _load_all(
+    systems: Systems, inputs: StudyInputs, failures: Names[str], counter: _Counter
+) -> tuple[list[LoadPoint], list[Note]]:
+    """Return the load tests of the systems that did not fail, and notes on those that fail under load."""
+    points, notes = list[LoadPoint](), list[Note]()
+    names = [planned.spec.name for planned in inputs.plan if planned.spec.name not in failures]
+    for number, name in enumerate(names if inputs.spec.load else [], start=1):
+        counter.say(number, len(names), "systems under load")
+        try:
+            points += load_system(
+                systems.build(name), list(inputs.collection.queries.values()), inputs.spec.load or LoadSpec()
+            )
+        except JudgedError as error:
+            notes.append(Note("load", "warning", f"{name} has no load test: {error.message}"))
+    return points, notes
 
 
 def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counter: _Counter) -> None:

@@ -14,6 +14,7 @@ from judged.io.settings import convert_settings, read_yaml
 from judged.measures.parse import parse_measures
 from judged.studies.factors.grids import GRID, Content, expand_grids
 from judged.studies.factors.settings import RangeSpec
+from judged.studies.load import LoadSpec
 from judged.studies.system import SystemSpec, change_settings
 
 DEMO = "demo"
@@ -86,6 +87,8 @@ class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Seconds that an attempt may take."""
     concurrency: Annotated[int, msgspec.Meta(ge=1)] = 1
     """Queries that a system is asked at a time."""
+    load: LoadSpec | None = None
+    """A load test of each system at the end; its times are in a table of their own."""
 
     def measure_names(self) -> tuple[str, ...]:
         """Return the measures, with every cutoff in place of `@k`.

@@ -72,7 +72,8 @@ def _lower_ties(scores: list[float], single: NDArray[np.float32]) -> list[float]
     if lowered[-1] < _LOWEST:
         return None
     lower = np.where(lowered >= 0, lowered, -lowered | 0x80000000).astype(np.uint32).view(np.float32)
-    return np.where(lowered < number, lower, scores).tolist()
+    kept: list[float] = np.where(lowered < number, lower, scores).tolist()
+    return kept
 
 
 @dataclass
