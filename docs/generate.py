@@ -20,6 +20,7 @@ from judged.index.engine import ENGINES, Engine
 from judged.io.scores.format import SCORE_FORMATS
 from judged.profiles.profile import PROFILES
 from judged.studies.specification import make_schema
+from judged.studies.stages.chunkers import CHUNKERS
 from judged.studies.stages.encoders import ENCODERS
 from judged.studies.stages.rerankers import RERANKERS
 from judged.studies.stages.retrievers import RETRIEVERS
@@ -40,6 +41,7 @@ VARIANTS = {
 }
 """Commands with further help texts of their own."""
 STAGES: dict[str, Mapping[str, type[StageSpec]]] = {
+    "Chunkers": CHUNKERS,
     "Encoders": ENCODERS,
     "Searchers": SEARCHERS,
     "Retrievers": RETRIEVERS,

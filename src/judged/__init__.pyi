@@ -58,6 +58,7 @@ from judged.studies.fusion import fuse as fuse
 from judged.studies.result import Study as Study
 from judged.studies.routing import RoutingReport as RoutingReport, evaluate_routing as evaluate_routing
 from judged.studies.run import run_study as run_study
+from judged.studies.several import run_studies as run_studies
 from judged.studies.tables import Choices as Choices
 from judged.studies.tuning import FusionTuning as FusionTuning, tune_fusion as tune_fusion
 from judged.tables.judgments import Judgments as Judgments

@@ -26,6 +26,8 @@ from judged.scoring.evaluate import evaluate_many
 from judged.studies.collections import Collection
 from judged.studies.result import Study
 from judged.studies.run import open_study, run_study
+from judged.studies.several import Studies, join_studies
+from judged.studies.specification import StudySpec
 from support import report_results
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 0, "b": 2}}
@@ -93,6 +95,12 @@ def answer() -> AnswerReport:
     return replace(report, comparison=judged.compare(report), gates=gates, losses=lose())
 
 
+def studies() -> Studies:
+    """The same on two collections, of which each system has two queries."""
+    spec = StudySpec(name="both", systems=(), collections=("one", "other"))
+    return join_studies(spec, [replace(study(), collection=name) for name in ("one", "other")])
+
+
 EXAMPLES: dict[str, Callable[[], Result]] = {
     "evaluation": lambda: judged.evaluate(QRELS, RUN, ["AP", "RR"]),
     "evaluations": lambda: evaluate_many(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
@@ -117,5 +125,6 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "index-diff": lambda: diff_benchmarks(benchmark(), benchmark()),
     "routing": lambda: judged.evaluate_routing([{"query": "q1", "chosen": "a", "optimal": "b"}]),
     "study": study,
+    "studies": studies,
     "fusion": lambda: judged.tune_fusion(QRELS, {"one": RUN, "other": OTHER}, "RR", folds=2, step=0.5),
 }

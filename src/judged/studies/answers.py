@@ -10,7 +10,7 @@ import msgspec
 
 from judged.store.files import write_file
 from judged.store.log import Log
-from judged.studies.stages.stage import Ranked
+from judged.studies.stages.stage import Passage, Ranked
 from judged.studies.system import SystemReply
 from judged.tables.nested import Flat
 from judged.tables.run import Run
@@ -36,6 +36,8 @@ class Asked(msgspec.Struct, frozen=True):
     """When it was asked, in seconds since 1970."""
     error: str = ""
     """Why it failed; empty: it did not."""
+    passages: tuple[Passage, ...] | None = None
+    """The passages that were found, best first; None if whole documents were."""
 
     def __post_init__(self) -> None:
         """Refuse what no system answers, as a damaged line of a log may have it."""
@@ -60,7 +62,8 @@ class Asked(msgspec.Struct, frozen=True):
             answer.experts,
             answer.retrieved,
             None if anyway is None else (anyway.documents, anyway.scores),
-            time(),
+            at=time(),
+            passages=answer.passages,
         )
 
     @classmethod

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isnan, nan
 from pathlib import Path
 
 import msgspec
@@ -13,13 +14,17 @@ import numpy as np
 
 from judged.errors import BadInput, JudgedError, Unreadable
 from judged.io.read import read_judgments
+from judged.io.table import read_table
 from judged.io.texts import Text, TextSource, find_texts, read_documents, read_queries
 from judged.io.write import write_judgments
 from judged.problem import Problem
 from judged.result import InputFile, observe_files
 from judged.store.files import write_file
 from judged.store.hashing import hash_parts
-from judged.studies.specification import DEMO, CollectionSpec, StudySpec
+from judged.studies.datasets import read_dataset
+from judged.studies.specification import CollectionSpec, StudySpec
+from judged.studies.stages.stage import Passage
+from judged.studies.tables import SPANS
 from judged.tables.judgments import Judgments
 
 
@@ -41,6 +46,10 @@ class Collection:
     """The text of each query, by id."""
     judgments: Judgments | None = None
     notes: tuple[str, ...] = field(default=())
+    spans: tuple[Passage, ...] = ()
+    """The passages that are judged, where judgments are of passages and not of documents."""
+    coverage: float = 0.5
+    """The share of a judged passage that a result has to cover to find it."""
 
     def __post_init__(self) -> None:
         if len(self.texts) != len(self.documents):
@@ -64,6 +73,11 @@ class Collection:
     @cached_property
     def _rows(self) -> dict[str, int]:
         return {document: row for row, document in enumerate(self.documents)}
+
+    def find_texts(self) -> dict[str, str]:
+        """Return the text of every document, and of every judged passage, by id."""
+        texts = dict(zip(self.documents, self.texts, strict=True))
+        return {**texts, **{span.id: texts[span.document][span.start : span.end] for span in self.spans}}
 
     @cached_property
     def judged(self) -> frozenset[str]:
@@ -91,17 +105,46 @@ def read_collection(spec: CollectionSpec | str) -> Collection:
     """Return the collection that a study names; queries without judgments are left out, and noted."""
     if isinstance(spec, str):
         return make_demo_collection()
+    if spec.dataset is not None:
+        found = read_dataset(spec.dataset)
+        return _make_collection(
+            spec, found.judgments, found.queries, *_keep_texts(found.documents, spec), notes=found.notes
+        )
     documents, queries, judgments = _find_files(spec)
-    judged = read_judgments(judgments)
+    texts, empty = (
+        ({}, []) if documents is None else _keep_texts(read_documents(documents, keep_empty=True), spec)
+    )
+    spans: tuple[Passage, ...] = ()
+    if spec.spans is not None:
+        judged, spans = read_spans(spec.spans, texts)
+    else:
+        judged = read_judgments(judgments)
     asked = read_question_texts(judgments, judged, queries)
+    return _make_collection(spec, judged, asked, texts, empty, spans=spans)
+
+
+def _make_collection(
+    spec: CollectionSpec,
+    judged: Judgments,
+    asked: Mapping[str, str],
+    texts: Mapping[str, Text],
+    empty: Sequence[str],
+    *,
+    spans: tuple[Passage, ...] = (),
+    notes: tuple[str, ...] = (),
+) -> Collection:
+    """Return a collection of the queries that have judgments; others are noted."""
+    source = str(
+        spec.dataset or spec.folder or spec.queries or spec.documents or spec.judgments or spec.spans
+    )
     known = set(judged.queries.to_pylist())
     chosen = {query: text for query, text in asked.items() if query in known}
     if not chosen:
         problem = Problem.error(
             "nothing-shared", "queries", "none has judgments, expected the same ids in both"
         )
-        raise BadInput(str(queries or judgments), [problem])
-    notes = tuple(judged.notes)
+        raise BadInput(source, [problem])
+    notes += tuple(judged.notes)
     if missing := known - set(asked):
         notes += (f"{len(missing):,} judged queries have no text: they were neither run nor scored",)
     if len(chosen) < len(asked):
@@ -109,11 +152,12 @@ def read_collection(spec: CollectionSpec | str) -> Collection:
     if spec.limit is not None and spec.limit < len(chosen):
         chosen = _take_evenly(chosen, spec.limit)
         notes += (f"{spec.limit:,} queries were taken evenly",)
-    texts, empty = ({}, []) if documents is None else _read_documents(documents, spec)
     if empty:
         notes += (f"{len(empty):,} documents without text were left out ({', '.join(empty[:3])})",)
-    name = spec.name or Path(spec.folder or documents or judgments).name.partition(".")[0]
-    return Collection(name, tuple(texts), tuple(texts.values()), chosen, judged.select(chosen), notes)
+    name = spec.name or spec.dataset or _name_files(spec)
+    whole = tuple(_join(text) for text in texts.values())
+    judged = judged.select(chosen)
+    return Collection(name, tuple(texts), whole, chosen, judged, notes, spans, spec.coverage)
 
 
 def make_demo_collection(limit: int | None = None) -> Collection:
@@ -171,7 +215,7 @@ def read_question_texts(
 
 def _find_files(spec: CollectionSpec) -> tuple[str | None, str | None, str]:
     if spec.folder is None:
-        return spec.documents, spec.queries, str(spec.judgments)
+        return spec.documents, spec.queries, str(spec.judgments or spec.spans)
     if not Path(spec.folder).is_dir():
         msg = f"`{spec.folder}` is not a folder, expected one with corpus.jsonl, queries.jsonl and qrels"
         raise Unreadable(msg, hint="or name `documents`, `queries` and `judgments` under `collection`")
@@ -182,21 +226,73 @@ def _find_files(spec: CollectionSpec) -> tuple[str | None, str | None, str]:
     )
 
 
-def _read_documents(path: str, spec: CollectionSpec) -> tuple[dict[str, str], list[str]]:
-    """Return the text of every document, title first, and the ids of those without any."""
-    texts, empty = {}, []
-    for document, text in read_documents(path, keep_empty=True).items():
-        joined = _join(text)
-        if joined:
-            texts[document] = joined
-        else:
-            empty.append(document)
+def read_spans(source: TextSource, documents: Mapping[str, Text]) -> tuple[Judgments, tuple[Passage, ...]]:
+    """Return the judgments of passages, and the passages, with offsets in the whole texts of documents.
+
+    A passage is given by its offsets in the text of its document, without the title, or by its own text.
+    """
+    table = read_table(source, SPANS)
+    rows = {name: column.to_pylist() for name, column in table.columns.items()}
+    found: list[Passage] = []
+    for row, document in enumerate(rows["document"]):
+        start, end = (rows[name][row] if name in rows else nan for name in ("start", "end"))
+        text = rows["text"][row] if "text" in rows else None
+        passage, message = _find_span(documents.get(document), document, start, end, text)
+        if message:
+            table.problems.add("bad-span", row, f"document `{document}`: {message}")
+        found.append(passage)
+    grades = rows.get("grade", [1.0] * len(found))
+    judged = Judgments.from_columns(
+        rows["query"], [passage.id for passage in found], grades, name=table.name, problems=table.problems
+    )
+    return judged, tuple(dict.fromkeys(found))
+
+
+def _find_span(
+    document: Text | None, name: str, start: float, end: float, text: str | None
+) -> tuple[Passage, str]:
+    """Return a judged passage, and what is wrong with it; empty: nothing."""
+    whole = "" if document is None else _join(document)
+    body = "" if document is None else document.text.strip()
+    title = len(whole) - len(body)
+    nothing = Passage(name, 0, 0)
+    if document is None:
+        return nothing, "the collection does not have it"
+    if not (isnan(start) or isnan(end)):
+        # offsets count from the text as it is written, white space at its beginning included
+        shift = title - (len(document.text) - len(document.text.lstrip()))
+        if not 0 <= start < end <= len(document.text) or start % 1 or end % 1:
+            return (
+                nothing,
+                f"`{start:g}` to `{end:g}` is no part of a text of {len(document.text):,} characters",
+            )
+        first, last = max(int(start) + shift, title), min(int(end) + shift, len(whole))
+        return (Passage(name, first, last), "") if first < last else (nothing, "the passage is white space")
+    if not text or not text.strip():
+        return nothing, "has neither `start` and `end` nor `text`, expected one of them"
+    place = whole.find(text.strip(), title)
+    place = whole.find(text.strip()) if place < 0 else place
+    if place < 0:
+        return nothing, f"its text does not have the passage `{text.strip()[:60]}`"
+    return Passage(name, place, place + len(text.strip())), ""
+
+
+def _name_files(spec: CollectionSpec) -> str:
+    source = spec.folder or spec.documents or spec.judgments or spec.spans or ""
+    return Path(source).name.partition(".")[0]
+
+
+def _keep_texts(found: Mapping[str, Text], spec: CollectionSpec) -> tuple[dict[str, Text], list[str]]:
+    """Return title and text of every document that has either, and the ids of the others."""
+    texts = {document: text for document, text in found.items() if _join(text)}
+    empty = [document for document in found if document not in texts]
+    source = str(spec.dataset or spec.folder or spec.documents)
     if empty and spec.empty_documents == "error":
         message = "has neither title nor text, expected words to search"
         problems = [Problem.error("empty-document", f"document `{name}`", message) for name in empty]
-        raise BadInput(path, problems, hint="`empty_documents: skip` under `collection` leaves them out")
+        raise BadInput(source, problems, hint="`empty_documents: skip` under `collection` leaves them out")
     if not texts:
-        raise BadInput(path, [Problem.error("empty", "documents", "none, expected texts to search")])
+        raise BadInput(source, [Problem.error("empty", "documents", "none, expected texts to search")])
     return texts, empty
 
 
@@ -211,7 +307,7 @@ def _take_evenly(queries: Mapping[str, str], limit: int) -> dict[str, str]:
 
 def list_inputs(spec: CollectionSpec | str) -> tuple[InputFile, ...]:
     """Return the files of the collection."""
-    if spec == DEMO or isinstance(spec, str):
+    if isinstance(spec, str) or spec.dataset is not None:
         return ()
     documents, queries, judgments = _find_files(spec)
     return observe_files([("source judgments", judgments), ("queries", queries), ("documents", documents)])

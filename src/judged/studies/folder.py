@@ -21,6 +21,7 @@ from judged.store.lock import LOCK, lock_folder
 from judged.store.machine import list_versions, name_system
 from judged.studies.plan import ANSWERS, PACKAGES, StudyInputs
 from judged.studies.result import Study
+from judged.studies.several import Studies
 
 CONTENTS = {
     "report.html": "everything in one page, for a browser",
@@ -70,6 +71,17 @@ def write_study(study: Study, inputs: StudyInputs) -> list[Path]:
     return _list_files(inputs.folder)
 
 
+def write_studies(studies: Studies, folder: Path) -> list[Path]:
+    """Write the tables of a study on several collections next to the folders of these; return the files."""
+    for name in ("means", "differences"):
+        pyarrow.csv.write_csv(studies.to_arrow(name), folder / f"{name}.csv")
+    for extension, kind in (("md", "markdown"), ("tex", "latex")):
+        write_file(folder / f"means.{extension}", studies.render(kind, Display(paper=True)))
+    studies.save(folder / "studies.json")
+    studies.report(folder / "report.html", title=studies.name)
+    return [folder / name for name in ("report.html", "means.csv")]
+
+
 def _write_results(study: Study, inputs: StudyInputs) -> None:
     folder = inputs.folder
     study.save(folder / "study.json")
@@ -96,7 +108,7 @@ def _write_results(study: Study, inputs: StudyInputs) -> None:
         title=study.name,
         titles=[study.collection],
         queries=dict(inputs.collection.queries),
-        documents=dict(zip(inputs.collection.documents, inputs.collection.texts, strict=True)),
+        documents=inputs.collection.find_texts(),
     )
     write_file(folder / "README.md", _describe_folder(study, folder))
     _write_manifest(study, inputs)  # last, because it holds the hashes of all other files

@@ -267,7 +267,7 @@ def describe_plan(inputs: StudyInputs, cache: VectorCache) -> Iterator[str]:
     for planned in inputs.plan:
         facts = [f"{planned.done:,} of {planned.total:,} queries answered"]
         encoder = planned.spec.encoder_spec()
-        if encoder is not None:
+        if encoder is not None and planned.spec.chunk is None:
             cached = cache.count(encoder, list(dict.fromkeys(collection.texts)))
             facts.append(f"{cached:,} of {len(set(collection.texts)):,} texts cached as vectors")
         yield f"  {planned.spec.name}: {describe_stages(planned.spec)} ({'; '.join(facts)})"
@@ -282,6 +282,8 @@ def describe_stages(spec: SystemSpec) -> str:
     encoder, search, policy = spec.encoder_spec(), spec.search_spec(), spec.skip_spec()
     retriever = spec.retriever_spec()
     parts = [] if policy is None else [f"skip {policy.type}"]
+    chunker = spec.chunk_spec()
+    parts += [] if chunker is None else [f"chunks by {chunker.type}"]
     if search is not None:
         store = getattr(search, "engine", search.type)
         parts += ([] if encoder is None else [encoder.type]) + [store]

@@ -33,9 +33,11 @@ from judged.scoring.timing import TimingProtocol
 from judged.studies.factors.effects import Effect, find_effects, show_effects
 from judged.studies.factors.tuned import SettingsTuning
 from judged.studies.load import LoadPoint
+from judged.studies.passages.context import ChunkRecord, show_context
 from judged.studies.routing import RoutingReport
 from judged.studies.stages.clock import TOTAL, sort_stages
 from judged.studies.tuning import FusionTuning
+from judged.tables.scores import Scores
 from judged.tables.timings import Timings
 from judged.wording import counted, join_words
 
@@ -121,6 +123,11 @@ class Study(Result):
     comparison: Comparison | None = None
     """The systems compared, if there are two or more."""
     times: tuple[StageTimes, ...] = ()
+    context: tuple[Scores, ...] = ()
+    """The scores of every system within a number of tokens, if such measures are wanted."""
+    context_comparison: Comparison | None = None
+    chunks: tuple[ChunkRecord, ...] = ()
+    """Number and length of the passages that systems search."""
     routing: tuple[RoutingReport, ...] = ()
     """Value of routers, skip policies and rerankers."""
     failed_queries: tuple[FailedQuery, ...] = ()
@@ -231,6 +238,10 @@ class Study(Result):
             builders["load"] = lambda: tabulate([asdict(point) for point in self.load])
         if self.failed_queries:
             builders["failures"] = lambda: tabulate([asdict(failed) for failed in self.failed_queries])
+        if self.chunks:
+            builders["passages"] = lambda: tabulate([record.to_dict() for record in self.chunks])
+        if self.context_comparison is not None:
+            builders["context"] = lambda: self.context_comparison.tables()["differences"]  # type: ignore[union-attr]
         if self.scored is not None:
             builders["queries"] = lambda: self.scored.tables()["scores"]  # type: ignore[union-attr]
             builders["timings"] = self.timings.to_arrow
@@ -249,6 +260,7 @@ class Study(Result):
             "stages": record.stages,
             **{name: None if np.isnan(value) else value for name, value in means.items()},
             **self._compare_record(record),
+            **self._find_context(record.name),
             **times,
             **{
                 f"total_{name}_ms": total.get(f"Latency(p={name[1:]})")
@@ -283,6 +295,12 @@ class Study(Result):
                 None if contrast is None else direct_stars(contrast, higher_is_better=scores.higher_is_better)
             )
         return found
+
+    def _find_context(self, system: str) -> dict[str, Value]:
+        """Return the means of a system within a number of tokens."""
+        found = next((scores for scores in self.context if scores.run == system), None)
+        values = {} if found is None else found.values
+        return {measure: float(np.nanmean(column)) for measure, column in values.items()}
 
     def _stage_records(self) -> list[dict[str, Value]]:
         names = ("mean_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms")
@@ -339,6 +357,7 @@ class Study(Result):
         inner = replace(display, notes=False)
         if self.comparison is not None:
             yield from self._show_comparison(self.comparison, inner)
+            yield from show_context(self.context_comparison, self.chunks)
             yield from show_effects(self.effects, full=display.full, intervals=display.intervals)
         elif self.scored is not None:
             yield from self.scored.blocks(inner)

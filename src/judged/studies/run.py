@@ -13,7 +13,7 @@ from types import NoneType
 
 import msgspec
 
-from judged.errors import JudgedError, check_kind
+from judged.errors import BadProtocol, JudgedError, check_kind
 from judged.problem import Note
 from judged.progress import Progress
 from judged.store.files import cache_folder
@@ -62,6 +62,9 @@ def open_study(
     spec = spec.select(only) if only else spec
     if isinstance(source, str | os.PathLike):  # what is written in Python is the user's own
         check_variables(spec.systems, allow_env)
+    if spec.collections:
+        msg = f"the study has {len(spec.collections)} collections, expected one"
+        raise BadProtocol(msg, hint="`judged.run_studies` takes several")
     files = list_inputs(spec.collection) if collection is None else ()
     chosen = read_collection(spec.collection) if collection is None else collection
     training, scored = split_queries(spec, chosen)
@@ -144,7 +147,7 @@ def _answer_all(
 ) -> tuple[dict[str, str], list[LoadPoint], list[Note]]:
     """Ask every system what it was not asked before; return the failures by system, the load tests, and notes on them."""
     counter = _Counter(inputs.done, inputs.total, progress)
-    spaces: dict[bytes, VectorSpace] = {}
+    spaces: dict[tuple[bytes, str], VectorSpace] = {}
     fresh = {
         msgspec.json.encode(spec)
         for planned in inputs.plan
@@ -152,10 +155,10 @@ def _answer_all(
         for spec in planned.spec.list_encoders()
     }
 
-    def encode(spec: EncoderSpec) -> VectorSpace:
-        key = msgspec.json.encode(spec)
+    def encode(spec: EncoderSpec, on: Collection = inputs.collection) -> VectorSpace:
+        key = (msgspec.json.encode(spec), on.digest)
         if key not in spaces:
-            spaces[key] = encode_collection(spec, inputs.collection, cache, counter.say, fresh=key in fresh)
+            spaces[key] = encode_collection(spec, on, cache, counter.say, fresh=key[0] in fresh)
         return spaces[key]
 
     scratch = temporary / "scratch"

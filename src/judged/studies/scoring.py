@@ -22,11 +22,13 @@ from judged.studies.answers import Built, make_run
 from judged.studies.asker import Limits
 from judged.studies.decisions import score_decisions
 from judged.studies.learning import Learning
+from judged.studies.passages.context import ChunkRecord, describe_chunks, score_context
 from judged.studies.plan import PACKAGES, PlannedSystem, StudyInputs, describe_stages
 from judged.studies.result import FailedQuery, StageTimes, Study, SystemRecord
 from judged.studies.stages.clock import OTHER, TOTAL, sort_stages
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
+from judged.tables.scores import Scores
 from judged.tables.timings import Timings
 from judged.wording import counted, join_words, name_some, say_when
 
@@ -225,6 +227,7 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[Answered], lear
     times = tuple(_collect_times(answered, inputs.spec.repeats))
     comparison = _compare(inputs, answered, scored, times)
     routing, unscored = score_decisions(inputs, answered, scored)
+    context = _score_context(inputs, answered)
     specs = {system.name: system.planned.spec for system in answered}
     tuned = {name: system for name, system in specs.items() if system.fuse is not None and system.fuse.tune}
     notes = scored.notes if comparison is None else comparison.notes
@@ -235,6 +238,9 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[Answered], lear
         scored=scored,
         comparison=None if comparison is None else replace(comparison, notes=()),
         times=times,
+        context=context,
+        context_comparison=_compare_context(inputs, answered, context),
+        chunks=_describe_chunks(inputs, answered),
         settings={
             name: learning.tune_settings(system) for name, system in specs.items() if system.tune is not None
         },
@@ -348,3 +354,48 @@ def _compare(
         seed=spec.seed,
         timings=Timings.from_mapping({name: seconds.tolist() for name, seconds in totals.items()}),
     )
+
+
+def _score_context(inputs: StudyInputs, answered: Sequence[Answered]) -> tuple[Scores, ...]:
+    """Return the scores of what fits into a number of tokens, if such measures are wanted."""
+    spec, measures = inputs.spec, inputs.spec.context_measures()
+    if not measures:
+        return ()
+    return score_context(
+        inputs.collection,
+        inputs.judgments.select(set(inputs.scored)),
+        {system.name: system.first_pass for system in answered},
+        measures,
+        tokeniser=spec.tokeniser,
+        protocol=spec.protocol,
+    )
+
+
+def _compare_context(
+    inputs: StudyInputs, answered: Sequence[Answered], context: Sequence[Scores]
+) -> Comparison | None:
+    spec = inputs.spec
+    if len(context) < 2:
+        return None
+    baseline = next((system.name for system in answered if system.planned.spec.name == spec.baseline), None)
+    return compare(
+        {scores.run: scores for scores in context},
+        baseline=baseline,
+        test=spec.test,
+        correction=spec.correction,
+        level=spec.level,
+        seed=spec.seed,
+    )
+
+
+def _describe_chunks(inputs: StudyInputs, answered: Sequence[Answered]) -> tuple[ChunkRecord, ...]:
+    """Return how long passages are, where any are searched or counted."""
+    chunkers = [(system.name, system.planned.spec.chunk_spec()) for system in answered]
+    searching = [
+        (name, spec)
+        for (name, spec), system in zip(chunkers, answered, strict=True)
+        if system.planned.spec.search is not None
+    ]
+    if all(spec is None for _, spec in searching) and not inputs.spec.context_measures():
+        return ()
+    return describe_chunks(inputs.collection, searching, inputs.spec.tokeniser)

@@ -12,9 +12,11 @@ import msgspec
 from judged.errors import BadProtocol, JudgedError, UnknownName, check_kind
 from judged.io.settings import convert_settings, read_yaml
 from judged.measures.parse import parse_measures
+from judged.studies.datasets import is_dataset_name
 from judged.studies.factors.grids import GRID, Content, expand_grids
 from judged.studies.factors.settings import RangeSpec
 from judged.studies.load import LoadSpec
+from judged.studies.passages.budgets import Budgeted, parse_budget
 from judged.studies.system import SystemSpec, change_settings
 
 DEMO = "demo"
@@ -40,9 +42,15 @@ class CollectionSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     folder: str | None = None
     """A BEIR folder: `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`."""
+    dataset: str | None = None
+    """A data set by name: `ir_datasets:beir/scifact/test`, `hf:mteb/scifact`, `mteb:SciFact`."""
     documents: str | None = None
     queries: str | None = None
     judgments: str | None = None
+    spans: str | None = None
+    """Judgments of passages, in place of documents: query, document, `start` and `end` (or `text`), grade."""
+    coverage: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.5
+    """The share of a judged passage that a result has to cover to find it."""
     name: str | None = None
     empty_documents: Literal["error", "skip"] = "error"
     """Treatment of a document without title and text."""
@@ -53,13 +61,17 @@ class CollectionSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A study: a collection, systems, and how they are measured."""
 
-    collection: str | CollectionSpec
-    """`demo`, a folder, or where the files are."""
     systems: tuple[SystemSpec, ...]
+    collection: str | CollectionSpec = ""
+    """`demo`, a folder, the name of a data set, or where the files are."""
+    collections: tuple[str | CollectionSpec, ...] = ()
+    """Several collections in place of one: every system is run on each."""
     name: str | None = None
     """By default the name of the file."""
     measures: tuple[str, ...] = ("nDCG@10", "RR", "R@100")
-    """`@k` stands for every cutoff of `cutoffs`."""
+    """`@k` stands for every cutoff of `cutoffs`; `R@2000tokens` is `R` of what fits into 2,000 tokens."""
+    tokeniser: str = "words"
+    """What counts tokens: `words` takes words and marks; else a `tokenizer.json`, or the folder that has it."""
     cutoffs: tuple[int, ...] = ()
     baseline: str | None = None
     """The system that the others are compared with; without one, every pair is compared."""
@@ -99,6 +111,7 @@ class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return tuple(
             f"{name.removesuffix('@k')}@{cutoff}" if name.endswith("@k") else name
             for name in self.measures
+            if parse_budget(name) is None
             for cutoff in (self.cutoffs if name.endswith("@k") else (0,))
         )
 
@@ -116,6 +129,10 @@ class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             systems=tuple(system for system in self.systems if system.name in wanted),
             baseline=self.baseline if self.baseline in wanted else None,
         )
+
+    def context_measures(self) -> tuple[Budgeted, ...]:
+        """Return the measures of the results that fit into a number of tokens, such as `R@2000tokens`."""
+        return tuple(found for name in self.measures if (found := parse_budget(name)) is not None)
 
     def order(self) -> list[SystemSpec]:
         """Return the systems so that each comes after those that it consists of."""
@@ -177,6 +194,9 @@ def read_study(
     if spec.name is None:
         title = "study" if isinstance(source, Mapping) else Path(source).stem
         spec = msgspec.structs.replace(spec, name=title)
+    if spec.collections:
+        several = tuple(_resolve(collection, base) for collection in spec.collections)
+        return msgspec.structs.replace(spec, collections=several)
     return msgspec.structs.replace(spec, collection=_resolve(spec.collection, base))
 
 
@@ -245,7 +265,12 @@ def _find_measure_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
         yield "cutoffs", BadProtocol("is missing, and a measure has `@k`", hint=hint)
         return
     try:
+        if spec.context_measures() and not spec.measure_names():
+            msg = "has no measure of whole rankings, expected at least one"
+            raise BadProtocol(msg, hint="for example `nDCG@10` beside `R@2000tokens`")
         parse_measures(list(spec.measure_names()))
+        for measure in spec.context_measures():
+            measure.find_measure()
     except JudgedError as error:
         yield "measures", error
 
@@ -261,18 +286,31 @@ def _find_bad_numbers(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
         yield "train", BadProtocol(f"is {spec.train:g}, expected a share above 0 and below 1")
     if not 0 < spec.level < 1:
         yield "level", BadProtocol(f"is {spec.level:g}, expected a number between 0 and 1")
-    collection = spec.collection
-    if isinstance(collection, CollectionSpec):
-        yield from _find_collection_faults(collection, spec.systems)
+    if bool(spec.collection) == bool(spec.collections):
+        got = "both `collection` and `collections`" if spec.collection else "no collection"
+        yield (
+            "collection",
+            BadProtocol(f"is needed, and the study has {got}", hint="for example `collection: demo`"),
+        )
+    for collection in (spec.collection, *spec.collections):
+        if isinstance(collection, CollectionSpec):
+            yield from _find_collection_faults(collection, spec.systems)
 
 
 def _find_collection_faults(
     collection: CollectionSpec, systems: Sequence[SystemSpec]
 ) -> Iterator[tuple[str, JudgedError]]:
+    if collection.dataset is not None:
+        yield from _find_dataset_faults(collection)
+        return
     named = (collection.documents, collection.queries, collection.judgments)
     if collection.folder is not None and any(file is not None for file in named):
         yield "collection", BadProtocol("names both a folder and files", hint="`folder` alone, or the files")
-    elif collection.folder is None and collection.judgments is None:
+    elif collection.spans is not None and collection.judgments is not None:
+        yield "collection", BadProtocol("names both `judgments` and `spans`, expected one of them")
+    elif collection.spans is not None and collection.folder is None and collection.documents is None:
+        yield "collection", BadProtocol("names `spans` and no `documents`, which the passages are parts of")
+    elif collection.folder is None and collection.judgments is None and collection.spans is None:
         hint = "`judgments`, with `queries` and `documents` where they are needed, or `folder` alone"
         yield "collection", BadProtocol("names neither a folder nor judgments", hint=hint)
     elif collection.folder is None and collection.documents is None:
@@ -284,15 +322,28 @@ def _find_collection_faults(
                 yield f"systems[{number}].{setting}", fault
 
 
+def _find_dataset_faults(collection: CollectionSpec) -> Iterator[tuple[str, JudgedError]]:
+    others = ("folder", "documents", "queries", "judgments", "spans")
+    if any(getattr(collection, other) is not None for other in others):
+        yield (
+            "collection",
+            BadProtocol("names both a data set and files", hint="`dataset` alone, or the files"),
+        )
+    elif not is_dataset_name(collection.dataset or ""):
+        hint = "for example `ir_datasets:beir/scifact/test`, `hf:mteb/scifact` or `mteb:SciFact`"
+        yield "collection.dataset", BadProtocol(f"is `{collection.dataset}`", hint=hint)
+
+
 def _resolve(collection: str | CollectionSpec, base: Path) -> CollectionSpec | str:
     """Return the collection with paths that do not depend on the current folder."""
     if collection == DEMO:
         return DEMO
     if isinstance(collection, str):
-        return CollectionSpec(folder=str(base / collection))
+        named = is_dataset_name(collection)
+        return CollectionSpec(dataset=collection) if named else CollectionSpec(folder=str(base / collection))
     files = {
         name: str(base / path)
-        for name in ("folder", "documents", "queries", "judgments")
+        for name in ("folder", "documents", "queries", "judgments", "spans")
         if (path := getattr(collection, name)) is not None
     }
     return msgspec.structs.replace(collection, **files)

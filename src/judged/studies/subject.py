@@ -11,11 +11,12 @@ SUBJECT = Subject(
         "reranking": "judged.studies.family:RERANKING",
     },
     measures="judged.studies._index",
-    tables={"decisions": "judged.studies.tables:DECISIONS"},
+    tables={"decisions": "judged.studies.tables:DECISIONS", "spans": "judged.studies.tables:SPANS"},
     results={
         "fusion": "judged.studies.tuning:FusionTuning",
         "routing": "judged.studies.routing:RoutingReport",
         "study": "judged.studies.result:Study",
+        "studies": "judged.studies.several:Studies",
     },
     pages={"study": "judged.studies.page:PAGE"},
     commands={

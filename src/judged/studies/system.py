@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Annotated, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import json
@@ -32,6 +32,8 @@ from judged.io.settings import convert_settings
 from judged.studies.candidates import collect_ranked, sort_names
 from judged.studies.factors.settings import Scalar, TuneSettings, find_owner, put_setting
 from judged.studies.fusion import Fusion
+from judged.studies.passages.chunking import Chunked, Judging, chunk_collection, whole_passages
+from judged.studies.stages.chunkers import CHUNKERS, Chunkers, ChunkSpec, WordChunks
 from judged.studies.stages.encoders import ENCODERS, Encoders
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.rerankers import RERANKERS, Rerankers
@@ -44,15 +46,29 @@ from judged.studies.stages.searchers import SEARCHERS, Searchers
 from judged.studies.stages.searchers.index import VectorIndex
 from judged.studies.stages.searchers.searcher import SearchSpec
 from judged.studies.stages.skip_policies import SKIP_POLICIES, SkipPolicies, SkipPolicy, SkipSpec
-from judged.studies.stages.stage import Query, Ranked, Reranker, Searcher, StageFailed, StageSpec, Workshop
+from judged.studies.stages.stage import (
+    Passage,
+    Query,
+    Ranked,
+    Reranker,
+    Searcher,
+    StageFailed,
+    StageSpec,
+    Workshop,
+)
 from judged.studies.stages.vectors import VectorSpace
 from judged.tables.nested import keep_order
+
+if TYPE_CHECKING:
+    from judged.studies.collections import Collection
 
 T = TypeVar("T")
 S = TypeVar("S", bound=StageSpec)
 
 FUSION = "fusion"
 """The stage in which the results of systems are fused."""
+DOCUMENTS = "documents"
+"""The stage in which passages become documents, each at the rank of its best one."""
 WAYS = ("search", "retriever", "fuse", "router", "base")
 """The settings of which a system has exactly one."""
 _NAME = re.compile(r"\w[\w .+()=,@-]{0,79}")
@@ -105,6 +121,8 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """A system as a study declares it; a stage without settings may be given by its type alone."""
 
     name: str
+    chunk: int | str | Chunkers | None = None
+    """Passages that are searched in place of documents; a number alone is one of words."""
     encoder: str | Encoders | None = None
     search: str | Searchers | None = None
     retriever: str | Retrievers | None = None
@@ -153,6 +171,15 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         """Return the declaration of its encoder."""
         return None if self.encoder is None else _expand(self.encoder, ENCODERS, "encoder")
 
+    def chunk_spec(self) -> ChunkSpec | None:
+        """Return the declaration of its chunker; a number alone is one of words."""
+        if isinstance(self.chunk, int):
+            if self.chunk < 1:
+                msg = f"`chunk` is {self.chunk}, expected a number of words from 1"
+                raise BadProtocol(msg)
+            return WordChunks(size=self.chunk)
+        return None if self.chunk is None else _expand(self.chunk, CHUNKERS, "chunker")
+
     def search_spec(self) -> SearchSpec | None:
         """Return the declaration of its searcher; the name of an engine is that of a vector index."""
         if isinstance(self.search, str) and (self.search in ENGINES or ":" in self.search):
@@ -200,6 +227,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     def to_dict(self) -> dict[str, object]:
         """Return every setting that results depend on, defaults included, without the name."""
         stages: dict[str, StageSpec | None] = {
+            "chunk": self.chunk_spec(),
             "encoder": self.encoder_spec(),
             "search": self.search_spec(),
             "retriever": self.retriever_spec(),
@@ -217,7 +245,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def need_documents(self) -> str | None:
         """Return the first setting that needs the texts of documents; None if ids and scores are enough."""
-        needs = {"search": self.search, "encoder": self.encoder, "rerank": self.rerank}
+        needs = {"chunk": self.chunk, "search": self.search, "encoder": self.encoder, "rerank": self.rerank}
         return next((name for name, setting in needs.items() if setting is not None), None)
 
     def check(self) -> None:
@@ -233,6 +261,9 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             raise BadProtocol(msg, hint=hint)
         self.encoder_spec()
         self.retriever_spec()
+        if self.chunk_spec() is not None and self.search is None:
+            msg = f"`chunk` is for systems that `search`, and this one has `{ways[0]}`"
+            raise BadProtocol(msg, hint="give the systems that it consists of the same `chunk`")
         stages: list[tuple[str, StageSpec | None]] = [
             ("search", self.search_spec()),
             ("router", self.router),
@@ -291,6 +322,8 @@ class SystemReply:
     """The experts in the router's order, best first: the first one answered."""
     retrieved: bool = True
     """False if the skip policy skipped the query."""
+    passages: tuple[Passage, ...] | None = None
+    """The passages that were found, best first; None if whole documents were."""
 
 
 def change_settings(
@@ -384,19 +417,65 @@ class System:
     """Whether an encoder or a reranker in it has random weights."""
     seconds: float = 0.0
     """Build time, parts included, without the encoding of documents."""
+    chunked: Chunked | None = None
+    """The passages that it searches, fuses and reranks; None: whole documents."""
+    judging: Judging = field(default_factory=Judging)
+    """What is judged: documents, or spans of them."""
+    collection: Collection | None = None
+    """The documents."""
 
     def answer(self, query: Query, *, skipping: bool = True) -> SystemReply:
         """Return what the system finds for a query, timing every stage; without `skipping`, the skip policy is passed over.
+
+        Passages are given back as what is judged, documents or spans of them.
+        """
+        reply = self.find_passages(query, skipping=skipping)
+        if self.chunked is None and not self.judging.spans:
+            return replace(
+                reply,
+                ranked=reply.ranked.cut(self.depth),
+                before=None if reply.before is None else reply.before.cut(self.depth),
+            )
+        return self.time(DOCUMENTS, query, lambda: self._convert(reply))
+
+    def find_documents(self, query: Query) -> Ranked:
+        """Return the documents that the system finds, each at the rank of its best passage."""
+        return self.to_documents(self.find_passages(query).ranked)
+
+    def to_documents(self, ranked: Ranked) -> Ranked:
+        """Return the documents of what was found."""
+        if self.chunked is not None:
+            ranked = Judging().convert(ranked, self.chunked.find(ranked))
+        return ranked.cut(self.depth)
+
+    def _convert(self, reply: SystemReply) -> SystemReply:
+        """Return a reply with rankings of what is judged in place of those of passages, or of whole documents."""
+        passages = self._list_passages(reply.ranked)
+        before = None
+        if reply.before is not None:
+            before = self.judging.convert(reply.before, self._list_passages(reply.before)).cut(self.depth)
+        ranked = self.judging.convert(reply.ranked, passages).cut(self.depth)
+        return replace(reply, ranked=ranked, before=before, passages=tuple(passages))
+
+    def _list_passages(self, ranked: Ranked) -> list[Passage]:
+        """Return the passages of a ranking; documents as whole ones."""
+        if self.chunked is not None:
+            return self.chunked.find(ranked)
+        assert self.collection is not None  # noqa: S101 - without one, there are no spans
+        return whole_passages(self.collection, ranked.documents)
+
+    def find_passages(self, query: Query, *, skipping: bool = True) -> SystemReply:
+        """Return what the system finds in its own units: passages if it searches such, with none cut off.
 
         A system that several others consist of is asked once for a query.
         """
         known = query.replies.get(self.name)
         if known is None or not skipping:
-            known = query.replies[self.name] = self._answer(query, skipping=skipping)
+            known = query.replies[self.name] = self._find_passages(query, skipping=skipping)
         assert isinstance(known, SystemReply)  # noqa: S101 - nothing else is kept there
         return known
 
-    def _answer(self, query: Query, *, skipping: bool) -> SystemReply:
+    def _find_passages(self, query: Query, *, skipping: bool) -> SystemReply:
         if skipping and self.skip is not None:
             stage, policy = self.skip
             if not self.time(stage, query, lambda: policy.decide(query)):
@@ -405,9 +484,7 @@ class System:
         ranked = before
         for stage, reranker in self.rerankers:
             ranked = self.time(stage, query, partial(reranker.rerank, query, ranked))
-        return SystemReply(
-            ranked.cut(self.depth), before.cut(self.depth) if self.rerankers else None, experts
-        )
+        return SystemReply(ranked, before if self.rerankers else None, experts)
 
     def notes(self) -> list[str]:
         """Return what its stages say to readers of the results; systems that it consists of speak for themselves."""
@@ -452,6 +529,14 @@ class TunedSystem(System):
         """Return what the system with the settings of this query finds."""
         return self.choose(query.id).answer(query, skipping=skipping)
 
+    def find_documents(self, query: Query) -> Ranked:
+        """Return the documents that the system with the settings of this query finds."""
+        return self.choose(query.id).find_documents(query)
+
+    def find_passages(self, query: Query, *, skipping: bool = True) -> SystemReply:
+        """Return what the system with the settings of this query finds, in its own units."""
+        return self.choose(query.id).find_passages(query, skipping=skipping)
+
 
 class _Remembering:
     """A system that is asked the same queries again and again, in trials that leave it as it is."""
@@ -462,11 +547,16 @@ class _Remembering:
     def __getattr__(self, name: str) -> object:
         return getattr(self._system, name)
 
-    def answer(self, query: Query, *, skipping: bool = True) -> SystemReply:  # noqa: ARG002 - trials do not pass it over
-        """Return what the system answered the first time."""
+    def find_passages(self, query: Query) -> SystemReply:
+        """Return what the system found the first time."""
         if query.id not in self._replies:
-            self._replies[query.id] = self._system.answer(query)
+            self._replies[query.id] = self._system.find_passages(query)
         return self._replies[query.id]
+
+    def find_documents(self, query: Query) -> Ranked:
+        """Return the documents of what the system found the first time."""
+        found = self.find_passages(query).ranked
+        return self._system.to_documents(found)
 
 
 class Systems:
@@ -484,6 +574,7 @@ class Systems:
         self._built: dict[str, System] = {}
         self._searchers: dict[str, Searcher] = {}
         self._variants: list[Systems] = []
+        self._chunks: dict[bytes, Chunked] = {}
         self._shared: Mapping[str, Searcher] = {}
         """Searchers of other systems, which close them."""
 
@@ -506,8 +597,21 @@ class Systems:
         if spec.tune is not None:
             return self._build_tuned(spec)
         parts = [self.build(part) for part in spec.parts]
-        system = System(spec.name, spec, spec.depth or self._depth, parts=parts)
-        workshop, spaces = _record_spaces(self._workshop)
+        chunked = self._find_chunks(spec, parts)
+        collection = self._workshop.collection
+        judging = Judging(collection.spans, collection.coverage)
+        system = System(
+            spec.name,
+            spec,
+            spec.depth or self._depth,
+            parts=parts,
+            chunked=chunked,
+            judging=judging,
+            collection=collection,
+        )
+        workshop, spaces = _record_spaces(
+            self._workshop if chunked is None else self._workshop.on(chunked.collection)
+        )
         encoder = spec.encoder_spec()
         with _naming(spec.name, "encoder"):
             space = None if encoder is None else workshop.encode(encoder)
@@ -529,6 +633,18 @@ class Systems:
             or any(getattr(reranker, "untrained", False) for _, reranker in system.rerankers)
         )
         return system
+
+    def _find_chunks(self, spec: SystemSpec, parts: Sequence[System]) -> Chunked | None:
+        """Return the passages that a system works on: its own, or those that all its parts share."""
+        chunker = spec.chunk_spec()
+        if chunker is None:
+            shared = parts[0].chunked if parts else None
+            return shared if all(part.chunked is shared for part in parts) else None
+        key = json.encode(chunker)
+        if key not in self._chunks:
+            with _naming(spec.name, "chunk"):
+                self._chunks[key] = chunk_collection(self._workshop.collection, chunker)
+        return self._chunks[key]
 
     def _build_tuned(self, spec: SystemSpec) -> System:
         """Return a system with the settings that are chosen for each query; each combination is built once."""
@@ -566,6 +682,11 @@ class Systems:
             spaces=tuple(spaces.values()),
             untrained=any(system.untrained for system in variants.values()),
             seconds=sum(system.seconds for system in variants.values()),
+            chunked=others.chunked
+            if all(system.chunked is others.chunked for system in variants.values())
+            else None,
+            judging=others.judging,
+            collection=others.collection,
             choose=lambda query: by_query.get(query, others),
         )
 
@@ -585,6 +706,7 @@ class Systems:
                 if remembered is not None:
                     kept = remembered.setdefault(part, cast("System", _Remembering(varied._built[part])))
                     varied._built[part] = kept
+        varied._chunks = self._chunks
         varied._shared = {**self._shared, **self._searchers}
         return varied
 
@@ -601,25 +723,31 @@ class Systems:
             system.source = router
             return _make_routing(system, spec.router.stage, router, {part.name: part for part in parts})
         if spec.base is not None:
-            return lambda query: (parts[0].answer(query).ranked, ())
+            return lambda query: (_ask_part(system, parts[0], query), ())
         stage = spec.search_spec() or spec.retriever_spec()
         assert stage is not None  # noqa: S101 - `check` says so
         with _naming(spec.name, stage.stage):
-            system.source = searcher = self._share_searcher(stage, space)
+            system.source = searcher = self._share_searcher(stage, space, system.chunked)
         # rerankers may take documents from below the depth of the system
         deep = max([system.depth, *(reranker.depth for reranker in spec.rerank_specs())])
         name = stage.stage
+        if system.chunked is not None:
+            search = partial(_search_chunks, searcher, system.chunked, deep)
+            return lambda query: (system.time(name, query, lambda: search(query).in_order()), ())
         # scores are made strictly decreasing: readers of the run break ties by id, and would score another order
         return lambda query: (system.time(name, query, lambda: searcher.search(query, deep).in_order()), ())
 
-    def _share_searcher(self, stage: SearchSpec | RetrieveSpec, space: VectorSpace | None) -> Searcher:
-        """Return the searcher of a declaration over some vectors, built once for all systems that have it."""
+    def _share_searcher(
+        self, stage: SearchSpec | RetrieveSpec, space: VectorSpace | None, chunked: Chunked | None
+    ) -> Searcher:
+        """Return the searcher of a declaration over some vectors and passages, built once for all systems that have it."""
         # by the identity of the vectors: the same declaration over others is another index
-        key = f"{msgspec.json.encode(stage).decode()} {id(space)}"
+        key = f"{msgspec.json.encode(stage).decode()} {id(space)} {id(chunked)}"
         if key in self._shared:
             return self._shared[key]
         if key not in self._searchers:
-            self._searchers[key] = stage.build(self._workshop, space)
+            workshop = self._workshop if chunked is None else self._workshop.on(chunked.collection)
+            self._searchers[key] = stage.build(workshop, space)
         return self._searchers[key]
 
     def _make_fusion(
@@ -631,7 +759,7 @@ class Systems:
             weights = fusion.check_weights(given, spec.of)
 
         def fuse(query: Query) -> tuple[Ranked, tuple[str, ...]]:
-            lists = [part.answer(query).ranked for part in parts]
+            lists = [_ask_part(system, part, query) for part in parts]
             return system.time(spec.stage, query, lambda: _fuse(fusion, weights, lists, spec.of)), ()
 
         return fuse
@@ -639,6 +767,29 @@ class Systems:
 
 def _refuse(_settings: Mapping[str, Scalar]) -> Callable[[Query], Ranked]:
     raise AssertionError("weights and experts are learned from answers that are there")
+
+
+def _ask_part(system: System, part: System, query: Query) -> Ranked:
+    """Return what a part finds, in the units of the whole: passages that all parts share, or documents."""
+    if system.chunked is None or part.chunked is not system.chunked:
+        return part.find_documents(query)
+    return part.find_passages(query).ranked
+
+
+def _search_chunks(searcher: Searcher, chunked: Chunked, depth: int, query: Query) -> Ranked:
+    """Return the best passages: so many that they come from `depth` documents, or all that the searcher finds."""
+    total = len(chunked.passages)
+    count = min(round(depth * max(chunked.per_document, 1.0)), total)
+    while True:
+        found = searcher.search(query, count)
+        documents = {passage.document for passage in chunked.find(found)}
+        if (
+            len(documents) >= min(depth, len(chunked.source.documents))
+            or len(found) < count
+            or count == total
+        ):
+            return found
+        count = min(2 * count, total)
 
 
 def _record_spaces(workshop: Workshop) -> tuple[Workshop, list[VectorSpace]]:
@@ -669,7 +820,7 @@ def _make_routing(
 ) -> Callable[[Query], tuple[Ranked, tuple[str, ...]]]:
     def find(query: Query) -> tuple[Ranked, tuple[str, ...]]:
         order = system.time(stage, query, lambda: router.route(query))
-        return experts[order[0]].answer(query).ranked, order
+        return _ask_part(system, experts[order[0]], query), order
 
     return find
 

@@ -342,6 +342,23 @@ DECISIONS = Schema(
 """Decisions of a router, a skip policy or a reranker. Of a skip policy, `retrieved` (or `skipped`) and `needed` are flags; of a router,
 `ranked` lists experts, and columns `quality:NAME` and `score:NAME` hold the quality and the score of an expert."""
 
+SPANS = Schema(
+    "spans",
+    (
+        Field("query", QUERY_COLUMNS),
+        Field("document", ("document", "doc_id", "document_id", "corpus-id", "docno", "doc", "id")),
+        Field("start", ("start", "start_index", "begin", "offset"), "value", required=False),
+        Field("end", ("end", "end_index", "stop"), "value", required=False),
+        Field("text", ("text", "passage", "span", "evidence", "content"), "text", required=False),
+        Field(
+            "grade", ("grade", "relevance", "rel", "label", "score"), "number", default=1.0, required=False
+        ),
+    ),
+    nested=("query", "document", "text"),
+    merge=True,
+)
+"""Judgments of passages: offsets in the text of a document, or the text of the passage."""
+
 DecisionsLike: TypeAlias = Decisions | Frame
 
 

@@ -18,6 +18,7 @@ import judged.studies
 from judged._optional import need
 from judged.errors import MissingExtra
 from judged.studies.specification import make_schema
+from judged.studies.stages.chunkers import CHUNKERS, Chunkers, ChunkSpec
 from judged.studies.stages.encoders import ENCODERS, Encoders, EncoderSpec
 from judged.studies.stages.rerankers import RERANKERS, Rerankers
 from judged.studies.stages.rerankers.reranker import RerankSpec
@@ -31,6 +32,7 @@ from judged.studies.stages.stage import StageSpec
 from judged.studies.system import SystemSpec
 
 FAMILIES: dict[str, tuple[Any, Any, type[StageSpec]]] = {
+    "chunk": (CHUNKERS, Chunkers, ChunkSpec),
     "encoder": (ENCODERS, Encoders, EncoderSpec),
     "search": (SEARCHERS, Searchers, SearchSpec),
     "rerank": (RERANKERS, Rerankers, RerankSpec),
@@ -41,6 +43,7 @@ FAMILIES: dict[str, tuple[Any, Any, type[StageSpec]]] = {
 MEMBERS = [(family, name) for family, (members, _, _) in FAMILIES.items() for name in members]
 EVERY = pytest.mark.parametrize(("family", "name"), MEMBERS, ids=[f"{one} {other}" for one, other in MEMBERS])
 LEAST: dict[tuple[str, str], dict[str, Any]] = {
+    ("chunk", "function"): {"function": "module:name"},
     ("encoder", "sentence-transformers"): {"model": "m"},
     ("encoder", "model2vec"): {"model": "m"},
     ("encoder", "openai"): {"model": "m"},

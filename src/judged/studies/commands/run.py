@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from judged.blocks import Display
     from judged.studies.plan import StudyInputs
     from judged.studies.result import Study
+    from judged.studies.specification import StudySpec
 
 NOT_IN_NAMES = r"[^\w.+=,@ -]"
 """Signs of the name of a study that the name of its folder has not."""
@@ -115,7 +116,6 @@ def command(
     """
     from judged.studies.folder import prepare_folder
     from judged.studies.permissions import check_variables
-    from judged.studies.run import open_study
     from judged.studies.specification import read_study
     from judged.studies.tracking import need_tracker
 
@@ -128,8 +128,24 @@ def command(
     folder = folder or Path(f"{re.sub(NOT_IN_NAMES, '-', str(spec.name))}-results")
     if not options.dry_run:
         check_variables(spec.systems, options.allow_env)
+    if spec.collections:
+        _run_several(spec, folder, options, output, display)
+        return
+    if not options.dry_run:
         prepare_folder(folder)
-    inputs = open_study(
+    inputs = _open(spec, folder, options)
+    refuse_inputs(output.paths, [file.path for file in inputs.files])
+    if options.dry_run:
+        _print_plan(inputs, options)
+        return
+    run_inputs(inputs, output, display=display, cache=options.cache, trackers=options.trackers)
+
+
+def _open(spec: StudySpec, folder: Path, options: RunOptions) -> StudyInputs:
+    """Return a study with its collection read and its plan made."""
+    from judged.studies.run import open_study
+
+    return open_study(
         spec,
         folder,
         reuse=options.reuse,
@@ -137,11 +153,6 @@ def command(
         only=options.only,
         force=options.force,
     )
-    refuse_inputs(output.paths, [file.path for file in inputs.files])
-    if options.dry_run:
-        _print_plan(inputs, options)
-        return
-    run_inputs(inputs, output, display=display, cache=options.cache, trackers=options.trackers)
 
 
 def run_inputs(
@@ -168,6 +179,36 @@ def run_inputs(
     if result.failures:
         sys.exit(FAILED)
     return result
+
+
+def _run_several(
+    spec: StudySpec, folder: Path, options: RunOptions, output: OutputOptions, display: Display
+) -> None:
+    """Run the study on each of its collections, into a folder for each, and print what they say together."""
+    from judged.studies.folder import prepare_folder, write_studies, write_study
+    from judged.studies.run import run_study
+    from judged.studies.several import join_studies, split_study
+
+    found = []
+    for name, single in split_study(spec).items():
+        place = folder / name
+        if not options.dry_run:
+            prepare_folder(place)
+        inputs = _open(single, place, options)
+        if options.dry_run:
+            _print_plan(inputs, options)
+            continue
+        refuse_inputs(output.paths, [file.path for file in inputs.files])
+        with Progress(name, enabled=not output.quiet, lines=True) as progress:
+            found.append(run_study(inputs, output=place, cache=options.cache, progress=progress))
+            progress.announce("writing the results")
+            write_study(found[-1], inputs)
+    if options.dry_run:
+        return
+    result = join_studies(spec, found)
+    emit(result, output, display=display, written=write_studies(result, folder))
+    if result.failures:
+        sys.exit(FAILED)
 
 
 def _print_plan(inputs: StudyInputs, options: RunOptions) -> None:

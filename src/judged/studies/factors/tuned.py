@@ -221,7 +221,7 @@ class Trials:
         lists = []
         for query in queries:
             asked = self._asked[query]
-            asked.clock = Clock()
+            asked.clock, asked.replies = Clock(), {}  # replies are those of other settings
             lists.append((query, ask(asked)))
         run = make_run("trial", ((query, found.documents, found.scores) for query, found in lists))
         scored = evaluate(

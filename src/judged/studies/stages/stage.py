@@ -11,7 +11,8 @@ model loaded or an index built. Stages neither touch the clock nor know the syst
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
 
@@ -27,7 +28,6 @@ from judged.tables.nested import keep_order
 
 if TYPE_CHECKING:
     from judged.studies.collections import Collection
-    from judged.studies.stages.encoders.encoder import EncoderSpec
     from judged.studies.stages.vectors import VectorSpace
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -104,6 +104,19 @@ class Ranked:
         return Ranked(self.documents[:depth], self.scores[:depth])
 
 
+class Passage(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A part of a document, from one character of its text to before another."""
+
+    document: str
+    start: int
+    end: int
+
+    @property
+    def id(self) -> str:
+        """The id that it has as a document of its own."""
+        return f"{self.document}[{self.start}:{self.end}]"
+
+
 @dataclass(slots=True)
 class Query:
     """A query on its way through a system: its text, its vectors, and the clock that times its stages."""
@@ -146,11 +159,15 @@ class Workshop:
     """Inputs of stages: the collection, the vectors of its documents, and a folder for files."""
 
     collection: Collection
-    encode: Callable[[EncoderSpec], VectorSpace]
-    """Returns the collection in the space of an encoder; each is encoded once."""
+    encode: Callable[..., VectorSpace]
+    """Takes an `EncoderSpec`; returns the collection, or another one as `on`, in its space; each is encoded once."""
     folder: Path
     """Folder where stages may write files; removed at the end."""
     progress: Progress = lambda _done, _total=None, _detail="": None
+
+    def on(self, collection: Collection) -> Workshop:
+        """Return the inputs of stages that work on another collection, such as one of passages."""
+        return replace(self, collection=collection, encode=partial(self.encode, on=collection))
 
     def texts(self, documents: Sequence[str]) -> list[str]:
         """Return the texts of documents; raise `StageFailed` for one that the collection does not have."""

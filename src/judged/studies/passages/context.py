@@ -1,0 +1,185 @@
+"""Equal context: what systems find within a number of tokens, and how long the passages are that they search.
+
+`R@2000tokens` is `R` of the results whose passages, best first, fit into 2,000 tokens together. The first passage that does
+not fit ends the list. Systems that return whole documents are counted by whole documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import msgspec
+import numpy as np
+
+from judged.arrays import Floats
+from judged.blocks import Block, Estimate, Table, Value
+from judged.comparison.result import Comparison
+from judged.scoring.evaluate import evaluate_many
+from judged.studies.answers import Asked, make_run
+from judged.studies.collections import Collection
+from judged.studies.passages.budgets import Budgeted
+from judged.studies.passages.chunking import Judging, chunk_collection, whole_passages
+from judged.studies.stages.chunkers import ChunkSpec, load_tokeniser
+from judged.studies.stages.stage import Passage
+from judged.tables.judgments import Judgments
+from judged.tables.scores import ScoreKind, Scores
+
+NOTHING = "nothing fits"
+
+
+@dataclass(frozen=True)
+class ChunkRecord:
+    """What documents became under one chunking: how many passages, and how long they are."""
+
+    chunk: str
+    """The chunker with its settings; empty: documents as they are."""
+    systems: tuple[str, ...]
+    passages: int
+    tokens: Mapping[str, float] = field(default_factory=dict)
+    """Mean, median and largest number of tokens, and that of all passages together."""
+
+    def to_dict(self) -> dict[str, Value]:
+        """Return every number by name."""
+        tokens = {f"tokens {name}": count for name, count in self.tokens.items()}
+        return {"chunk": self.chunk, "systems": ", ".join(self.systems), "passages": self.passages, **tokens}
+
+
+def score_context(
+    collection: Collection,
+    judgments: Judgments,
+    asked: Mapping[str, Sequence[Asked]],
+    measures: Sequence[Budgeted],
+    *,
+    tokeniser: str,
+    protocol: str,
+) -> tuple[Scores, ...]:
+    """Return the scores of every system within the budgets of the measures."""
+    count = _make_counter(collection, tokeniser)
+    judging = Judging(collection.spans, collection.coverage)
+    values: dict[str, dict[str, Floats]] = {name: {} for name in asked}
+    kinds: dict[str, ScoreKind] = {}
+    queries = None
+    for tokens in dict.fromkeys(measure.tokens for measure in measures):
+        wanted = [measure for measure in measures if measure.tokens == tokens]
+        runs = {
+            name: make_run(name, (_cut(one, collection, judging, count, tokens) for one in replies))
+            for name, replies in asked.items()
+        }
+        # one at a time: two spellings of a measure are one for `evaluate_many`
+        for measure in wanted:
+            for name, evaluation in evaluate_many(
+                judgments, runs, measure.find_measure(), protocol=protocol
+            ).items():
+                found = evaluation.measures[0]
+                queries = evaluation.scores.queries
+                values[name][measure.name] = evaluation.scores[found]
+                kinds[measure.name] = ScoreKind(found.higher_is_better, found.limits)
+    return tuple(
+        Scores(queries, columns, run=name, kinds={measure: kinds[measure] for measure in columns})
+        for name, columns in values.items()
+    )
+
+
+def _make_counter(collection: Collection, tokeniser: str) -> Callable[[Passage], int]:
+    """Return what counts the tokens of a passage, each once."""
+    load = load_tokeniser(tokeniser)
+
+    @cache
+    def count(passage: Passage) -> int:
+        try:
+            text = collection.texts[collection.row(passage.document)]
+        except KeyError:
+            return 0
+        return load.count(text[passage.start : passage.end])
+
+    return count
+
+
+def _cut(
+    asked: Asked, collection: Collection, judging: Judging, count: Callable[[Passage], int], tokens: int
+) -> tuple[str, Sequence[str], Sequence[float]]:
+    """Return the query, and the results whose passages fit into the budget, with scores that fall."""
+    passages = asked.passages
+    if passages is None:
+        passages = tuple(whole_passages(collection, asked.documents))
+    spent, fitting = 0, 0
+    for passage in passages:
+        spent += count(passage)
+        if spent > tokens:
+            break
+        fitting += 1
+    # a result that nobody judged stands for none at all, so that a run in which nothing fits is one
+    units = [unit for _, unit in judging.list_units(passages[:fitting])] or [NOTHING]
+    return asked.query, units, [-float(rank) for rank in range(1, len(units) + 1)]
+
+
+def describe_chunks(
+    collection: Collection, chunkers: Iterable[tuple[str, ChunkSpec | None]], tokeniser: str
+) -> tuple[ChunkRecord, ...]:
+    """Return how many passages each chunker makes of the documents, and how long they are; systems share chunkers."""
+    systems: dict[str, list[str]] = {}
+    specs: dict[str, ChunkSpec | None] = {}
+    for name, spec in chunkers:
+        words = "" if spec is None else describe_chunker(spec)
+        systems.setdefault(words, []).append(name)
+        specs[words] = spec
+    return tuple(
+        _describe(collection, words, spec, tuple(systems[words]), tokeniser) for words, spec in specs.items()
+    )
+
+
+def describe_chunker(spec: ChunkSpec) -> str:
+    """Return a chunker with its settings."""
+    settings: dict[str, object] = msgspec.to_builtins(spec)
+    shown = ", ".join(
+        f"{key} {value}" for key, value in settings.items() if key != "type" and value not in ({}, None)
+    )
+    return f"{spec.type} ({shown})" if shown else spec.type
+
+
+def _describe(
+    collection: Collection, words: str, spec: ChunkSpec | None, systems: tuple[str, ...], tokeniser: str
+) -> ChunkRecord:
+    texts = collection.texts if spec is None else chunk_collection(collection, spec).collection.texts
+    load = load_tokeniser(tokeniser)
+    counts = np.array([load.count(text) for text in texts])
+    tokens = {
+        "mean": float(counts.mean()),
+        "median": float(np.median(counts)),
+        "largest": float(counts.max()),
+        "all": float(counts.sum()),
+    }
+    return ChunkRecord(words, systems, len(texts), tokens)
+
+
+def show_context(comparison: Comparison | None, chunks: Sequence[ChunkRecord]) -> Iterator[Block]:
+    """Yield the means at equal context, starred where they differ from the baseline, and the lengths of passages."""
+    if comparison is not None:
+        baseline = comparison.baselines[0] if len(comparison.baselines) == 1 else None
+        rows: list[tuple[Value | Estimate, ...]] = []
+        for name in comparison.ranked():
+            cells = [
+                Estimate(
+                    comparison.mean(name, measure).mean,
+                    marks=""
+                    if baseline is None or name == baseline
+                    else comparison.contrast(name, baseline, measure).stars,
+                )
+                for measure in comparison.measures
+            ]
+            rows.append((name, *cells))
+        yield Table(("system", *comparison.measures), tuple(rows), title="At equal context")
+    if chunks:
+        lengths: list[tuple[Value, ...]] = [
+            (
+                record.chunk or "whole documents",
+                ", ".join(record.systems),
+                record.passages,
+                *(f"{record.tokens[name]:,.0f}" for name in ("mean", "median", "largest")),
+            )
+            for record in chunks
+        ]
+        columns = ("passages", "systems", "number", "tokens, mean", "median", "largest")
+        yield Table(columns, tuple(lengths), title="Passages")
