@@ -17,7 +17,6 @@ from judged.io.scores.wide import describe_cells
 from judged.measures.measure import Measure
 from judged.problem import MISSING_VALUES, Note
 from judged.protocol import BaseProtocol, convention
-from judged.registry import Registry
 from judged.scoring.alignment import Alignment
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Family, Measures
@@ -432,7 +431,6 @@ SCORE = Family(
     protocol=ScoreProtocol,
     view=Scores,
     align=align_scores,
-    measures=Registry("measure of another tool"),
     parse=_parse,
     read_systems=_read,
     input_roles=("truth", "scores"),
