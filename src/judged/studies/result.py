@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -234,12 +234,12 @@ class Study(Result):
             builders[f"tuning {system}"] = lambda tuning=tuning: tuning.tables()["systems"]  # type: ignore[misc]
         for system, found in self.settings.items():
             builders[f"settings {system}"] = found.to_table
-        if self.load:
-            builders["load"] = lambda: tabulate([asdict(point) for point in self.load])
-        if self.failed_queries:
-            builders["failures"] = lambda: tabulate([asdict(failed) for failed in self.failed_queries])
-        if self.chunks:
-            builders["passages"] = lambda: tabulate([record.to_dict() for record in self.chunks])
+        records = {
+            "load": [asdict(point) for point in self.load],
+            "failures": [asdict(failed) for failed in self.failed_queries],
+            "passages": [record.to_dict() for record in self.chunks],
+        }
+        builders |= {name: partial(tabulate, rows) for name, rows in records.items() if rows}
         if self.context_comparison is not None:
             builders["context"] = lambda: self.context_comparison.tables()["differences"]  # type: ignore[union-attr]
         if self.scored is not None:
