@@ -43,7 +43,7 @@ class PlanSettings:
     """What a comparison is planned for."""
 
     difference: float
-    """The mean difference to show."""
+    """Mean difference to show."""
     power: float = 0.8
     """The chance that it is shown."""
     alpha: float = 0.05

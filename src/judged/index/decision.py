@@ -158,7 +158,7 @@ def choose_settings(
 
 @dataclass(frozen=True)
 class Supply:
-    """The queries a second that an engine answers within a time, at a setting that reaches the recall."""
+    """The queries per second that an engine answers within a time, at a setting that reaches the recall."""
 
     point: Point
     throughput: Estimate

@@ -224,7 +224,7 @@ class IndexBenchmark(Result):
         )
 
     def _tabulate_supply(self, p99: float) -> Iterator[Block]:
-        """Return the queries a second that each engine answers in time, at the recall."""
+        """Return the queries per second that each engine answers in time, at the recall."""
         supplies = find_supply(self.points, self.at_recall, p99, seed=self.workload.seed)
         title = f"Queries a second at p99 ≤ {p99:g} ms and {self.recall} ≥ {self.at_recall:g}"
         if not supplies:
@@ -277,7 +277,7 @@ class IndexBenchmark(Result):
         return Table(("setting", *columns), rows, title="Cost of all settings")
 
     def _tabulate_money(self, prices: Prices) -> Table:
-        """Return what a million queries and a month cost, beside recall and latency; sizes are for each vector."""
+        """Return what a million queries and a month cost, next to recall and latency; sizes are per vector."""
         rows = []
         for point in self.points:
             money = price_point(point, prices)

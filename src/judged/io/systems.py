@@ -3,7 +3,7 @@
 One rule, wherever runs are named:
 
 - A file is one system, called after the file. A table with a column `system` has the systems that the column names.
-- A folder or a pattern is several systems, one a file, with everything below the folder, in natural order (`run2` before
+- A folder or a pattern is several systems, one per file, with everything below the folder, in natural order (`run2` before
   `run10`).
 - A data set is one table, called after its folder: files of Parquet or Arrow whose names are those of parts (`part-0001`,
   `00000-of-00002`, `0`), or in folders such as `system=bm25`. Parts of text are refused until it is said what they are.

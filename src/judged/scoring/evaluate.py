@@ -101,7 +101,7 @@ def evaluate_many(
 
     `systems` is a mapping from names to systems, a list of files, a folder, or a pattern such as `"runs/*.run"`; or a Spark
     data frame or a data set of Arrow with a column `system`, all of which are scored in one pass. A folder or a pattern is
-    several systems, one a file, unless `join` makes one of it, as a name in a mapping does. The other arguments are as in
+    several systems, one per file, unless `join` makes one of it, as a name in a mapping does. The other arguments are as in
     `evaluate`. `progress` is called with the name of each system and returns a context manager
     that gives the callback for it. `keep_inputs` keeps the tables in memory, up to a quarter of a gigabyte of files, so
     that a report with ranked lists need not read them again.

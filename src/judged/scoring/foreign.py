@@ -180,7 +180,7 @@ def fill_missing(scores: Scores) -> Scores:
 def _fill_attempts(grid: Floats) -> Floats:
     """Return the attempts with 0 for those that a query lacks; all have as many as the query with the most.
 
-    Labels of attempts may differ between queries, as seeds do that are drawn anew: then no query has a value in every
+    Labels of attempts may differ between queries, as freshly drawn seeds do: then no query has a value in every
     column.
 
     >>> _fill_attempts(np.array([[1.0, np.nan, np.nan], [np.nan, 0.5, 0.5]])).tolist()

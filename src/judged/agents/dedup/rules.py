@@ -108,6 +108,7 @@ class Rules(BaseProtocol):
         check=lambda threshold: 0 < threshold <= 1,
         expected="a number above 0 and at most 1",
         hint="confidence lies between 0 and 1",
+        metavar="P",
     )
     """Minimum confidence at which two results are the same."""
     url_rules_off: frozenset[str] = convention(frozenset())
@@ -118,6 +119,7 @@ class Rules(BaseProtocol):
         check=lambda near: near is None or 0 < near < 1,
         expected="a number between 0 and 1",
         hint="leave it out to compare texts exactly; 0.8 is a common choice",
+        metavar="SHARE",
     )
     """Texts whose sets of three-word sequences overlap by this share count as equal; None: only equal texts do."""
 
