@@ -30,7 +30,7 @@ TABLE, PROTOCOL, READING = "Tables", "Protocol", "Reading"
 EVERY_PAIR = " Without it, every pair is compared."
 """Default without a baseline where all runs can be compared."""
 MODELS = "may be repeated, and NAME=FILE names the model."
-"""What is done with predictions where there may be several systems."""
+"""Use of predictions where there may be several systems."""
 INPUT_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 

@@ -62,7 +62,7 @@ class Side:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference(Result):
-    """Why one measure of one run has two values: the share of every convention, the largest first.
+    """The two values of one measure of one run, explained: the share of every convention, the largest first.
 
     >>> import judged
     >>> run = {"q1": {"a": 1.0, "b": 1.0}}

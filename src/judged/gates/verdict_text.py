@@ -1,4 +1,4 @@
-"""Why a gate passed, failed or neither: in one sentence, and in a paragraph with every number that matters."""
+"""The reason for a verdict: in one sentence, and in a paragraph with every number that matters."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def _find_rate(measured: Measurement, p99: float) -> float | None:
 
 @dataclass(frozen=True)
 class Standing:
-    """How the cheapest engine compares with the others."""
+    """The cheapest engine compared with the others."""
 
     criterion: Criterion
     ratios: tuple[Interval | Undefined, ...]

@@ -57,7 +57,7 @@ QUANTITIES: Mapping[str, Callable[[Measurement], float | None]] = {
     "memory": lambda measured: measured.cost.memory,
     "disk": lambda measured: measured.cost.disk,
 }
-"""What is measured in every round, and has an interval over rounds."""
+"""Quantities measured in every round, with an interval over rounds."""
 
 
 def name_measures(k: int, more: Sequence[str] = ()) -> list[str]:
@@ -133,7 +133,7 @@ class Point:
     """An engine at one setting: what it cost, how fast it is, and how good its answers are."""
 
     rounds: tuple[Measurement, ...]
-    """What was measured, a fresh process for each."""
+    """Measurements, each of a fresh process."""
     measures: Mapping[str, float]
     """Means over queries and rounds, the recall that decides first."""
     recalls: Floats

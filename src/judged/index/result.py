@@ -73,11 +73,11 @@ class IndexBenchmark(Result):
     confident: bool = False
     """Whether a setting is chosen only if the lower end of its recall's interval reaches the target."""
     prices: Prices | None = None
-    """What processors and memory cost; None: money is not reported."""
+    """Prices of processors and memory; None: money is not reported."""
 
     @property
     def recall(self) -> str:
-        """What the recall that decides is called: how many of the k nearest are among k answers, ties by distance."""
+        """Name of the recall that decides: the share of the k nearest among k answers, ties by distance."""
         return f"Recall@{self.workload.k}"
 
     @property
@@ -94,7 +94,7 @@ class IndexBenchmark(Result):
 
     @property
     def criterion(self) -> Criterion:
-        """What settings are ranked by: `wall` time of a query, or `cpu` time where the machine was busy."""
+        """Clock that ranks settings: `wall` time of a query, or `cpu` time where the machine was busy."""
         return find_criterion(self.points)
 
     def choose(self, at_recall: float | None = None) -> list[Choice]:

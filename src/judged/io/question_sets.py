@@ -47,7 +47,7 @@ ANSWERS = {
 }
 """Words by which people say whether a document is relevant."""
 LISTS = "`['a' 'b']` is how NumPy prints a list, which cannot be read back with certainty"
-"""Why cells that `datasets` writes to CSV are refused."""
+"""Reason for refusing cells that `datasets` writes to CSV."""
 
 
 @dataclass

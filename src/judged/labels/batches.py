@@ -33,7 +33,7 @@ OVER_BUDGET = "the budget is reached"
 
 @dataclass(frozen=True, slots=True)
 class BatchOptions:
-    """How batches are waited for."""
+    """Options of waiting for batches."""
 
     poll: float = 30.0
     """Seconds between two looks at a batch."""

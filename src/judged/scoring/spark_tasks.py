@@ -76,7 +76,7 @@ class Faults(Struct):
     counts: dict[str, int] = {}
     hint: str | None = None
     unreadable: str | None = None
-    """Why its files cannot be opened here."""
+    """Reason why its files cannot be opened here."""
 
 
 class TaskPart(NamedTuple):

@@ -29,7 +29,7 @@ PORTS = {"http": 80, "https": 443, "postgresql": 5432, "postgres": 5432}
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a user allows every study."""
+    """Permissions that a user gives every study."""
 
     allow_env: tuple[str, ...] = ()
     """Environment variables that studies may read."""

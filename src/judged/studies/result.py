@@ -133,7 +133,7 @@ class Study(Result):
     failed_queries: tuple[FailedQuery, ...] = ()
     """The queries that systems failed on, where that is not their own failure."""
     load: tuple[LoadPoint, ...] = ()
-    """What load tests of the systems measured."""
+    """Measurements of load tests of the systems."""
     tunings: Mapping[str, FusionTuning] = field(default_factory=dict)
     """The tuned weights of fusions, by system."""
     settings: Mapping[str, SettingsTuning] = field(default_factory=dict)

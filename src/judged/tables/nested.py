@@ -22,7 +22,7 @@ from judged.problem import Place, Problem, Problems
 from judged.wording import counted
 
 REPEATED = "repeated a document of the same query, which counts where it came first"
-"""What a note says of results of a list that were left out."""
+"""Note on results of a list that were left out."""
 
 
 def keep_order(scores: Sequence[float | None] | Floats) -> list[float]:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from judged.scoring.evaluation import Evaluation
 
     class Reading(ReadArguments, total=False):
-        """How traces are read, and their results deduplicated."""
+        """Reading of traces, and deduplication of their results."""
 
         rules: Rules
         explain: bool

@@ -174,7 +174,7 @@ def join(scans: Sequence[Scanned]) -> Scanned:
 
 
 class ScanOptions(TypedDict, total=False):
-    """How a run is scanned."""
+    """Options of scanning a run."""
 
     ties: TieRule
     single: bool
