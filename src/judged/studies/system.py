@@ -777,7 +777,7 @@ def _ask_part(system: System, part: System, query: Query) -> Ranked:
 
 
 def _search_chunks(searcher: Searcher, chunked: Chunked, depth: int, query: Query) -> Ranked:
-    """Return the best passages: so many that they come from `depth` documents, or all that the searcher finds."""
+    """Return the best passages, until they come from `depth` documents, or all that the searcher finds."""
     total = len(chunked.passages)
     count = min(round(depth * max(chunked.per_document, 1.0)), total)
     while True:

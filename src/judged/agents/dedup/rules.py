@@ -81,7 +81,7 @@ class Weights(BaseProtocol):
 
     def __post_init__(self) -> None:
         BaseProtocol.__post_init__(self)
-        # weaker evidence never counts for more: whoever lowers one weight need not know of the other
+        # weaker evidence never counts for more, so a user who lowers one weight need not know of the other
         object.__setattr__(self, "loose_url", min(self.loose_url, self.url))
         object.__setattr__(self, "short_text", min(self.short_text, self.text))
 

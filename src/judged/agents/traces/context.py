@@ -58,7 +58,7 @@ UNREAD = "unread-output"
 CUT = "cut-output"
 NO_OUTPUT = "no-search-output"
 ALWAYS = frozenset((OUTSIDE, BOTH_IDS))
-"""Problems that are never left out: whoever wrote the label or the ids must say what they mean."""
+"""Problems that are never left out, because only the author of the label or the ids knows what they mean."""
 EARLIER_ONLY = "no-search-in-last-turn"
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 

@@ -29,7 +29,7 @@ _WORD = re.compile(r"\S+")
 _HEADING = re.compile(r"^(#{1,6})[ \t]+\S.*$", re.MULTILINE)
 _FENCE = re.compile(r"^(```|~~~)", re.MULTILINE)
 # a mark of the end with the quotes and brackets that close with it, before white space and anything but a small letter
-_END = re.compile(r"[.!?。！？…]+[\"'”’»)\]]*(?=\s+(?![a-z])|$)|(?<=[。！？])|\n\s*\n")
+_END = re.compile(r"(?<![.!?。！？…])[.!?。！？…]+[\"'”’»)\]]*(?=\s+(?![a-z])|$)|(?<=[。！？])|\n\s*\n")
 _SHORT = re.compile(r"(?:\b(?:[A-Z]|e\.g|i\.e|cf|vs|Dr|Mr|Mrs|Ms|Prof|Fig|No|St|al|approx)\.)$")
 
 
