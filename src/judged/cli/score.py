@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -249,7 +249,7 @@ def _open_runs(inputs: list[Input], backend: str | None, master: str | None) -> 
     ]
 
 
-def _is_streamed(source: Any, backend: str | None) -> bool:
+def _is_streamed(source: object, backend: str | None) -> bool:
     """Return whether progress is counted in rows, not in bytes."""
     from judged.io.open import is_large
 

@@ -326,7 +326,7 @@ def read_timings(
     return Timings.from_columns(**table.columns, name=table.name, problems=table.problems)
 
 
-def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: A002 - what users call it
+def kind_of(source: object, *, format: str | None = None) -> Kind | None:  # noqa: A002 - what users call it
     """Return whether a file holds judgments or a run, as far as it shows; None if it may be either."""
     opened = open_path(source, JUDGMENTS, format)
     if not _is_opened(opened):
@@ -337,7 +337,7 @@ def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: 
     return None if written.columns is None else kind_of_columns(written.columns(file))
 
 
-def holds_both(source: Any) -> bool:
+def holds_both(source: object) -> bool:
     """Return whether a file lists what each query expects, and what was retrieved for it."""
     opened = open_path(source, JUDGMENTS)
     if not _is_opened(opened):

@@ -145,7 +145,7 @@ class AnswerReader:
         self.counts["numbered"] += hasattr(value, "__index__")
         return str(value)
 
-    def _read_item(self, item: Any, place: str, *, distances: bool) -> Found:
+    def _read_item(self, item: object, place: str, *, distances: bool) -> Found:
         if is_id(item):
             if self.fields.id is not None:
                 message = f"{place} is {_shorten(item)}, which has no field `{self.fields.id}`"

@@ -73,7 +73,7 @@ class Family:
     undirected: str = "Neither more nor less of {} is better"
     """Words for measures without a direction."""
 
-    def read_each(self, source: Any, label: str | None) -> Mapping[str | None, Any]:
+    def read_each(self, source: object, label: str | None) -> Mapping[str | None, Any]:
         """Return the tables of a source by system; `label` is what errors call it."""
         if self.read_systems is not None:
             return self.read_systems(source, label)
@@ -85,7 +85,7 @@ class Family:
             return list(self.parse(measures))
         return parse_measures(measures, family=self.name)
 
-    def find_measures(self, measures: Measures, table: Any) -> list[Measure]:
+    def find_measures(self, measures: Measures, table: object) -> list[Measure]:
         """Return the measures that were named, as they are in a table; of a family with open names, none are all."""
         parsed = self.parse_measures(measures)
         return parsed if self.choose is None else list(self.choose(parsed, table))
