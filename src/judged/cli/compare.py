@@ -158,25 +158,14 @@ def command(
     from judged.comparison.api import compare
     from judged.comparison.slices import read_attributes
     from judged.io.read import read_timings
-    from judged.io.systems import may_hold_several
     from judged.report.draw import check_picture_path, draw
 
     display, settings = queries.to_display(differences.to_display()), comparison.to_settings()
     output.check()
-    named: list[Input] = []
-    baselines = options.baselines
     saved = not (options.scores or options.predictions or runs) and _is_saved(qrels)
-    if not options.scores and not saved:
-        if not options.predictions:
-            require_runs(runs)
-        predicted = open_predictions(options.predictions, qrels)
-        known = {text for system in predicted for text in (system.path, system.name)}
-        others = [text for text in options.baselines if text not in known]
-        named = [*with_baselines(runs, others, join=options.join), *predicted]
-        check_standard_input([qrels, *(run.path for run in named)])
-        baselines = find_baselines(options.baselines, named)
-        if not any(may_hold_several(run.system.source) for run in named):
-            _check_names([run.name for run in named], baselines)
+    named, baselines = (
+        ([], options.baselines) if options.scores or saved else _name_runs(qrels, runs, options)
+    )
     for path in filter(None, (options.picture, options.diagram)):
         check_picture_path(path)
     attributes = read_attributes(options.slices, clusters=options.cluster) if options.slices else None
@@ -216,6 +205,25 @@ def command(
         write_file(path, draw(figure, path.suffix))
     notes = (Note("method", "info", f"compared by {compared.method}"),)
     emit(compared, output, display=display, notes=notes, written=[path for path, _ in figures])
+
+
+def _name_runs(
+    qrels: str, runs: tuple[str, ...], options: CompareOptions
+) -> tuple[list[Input], tuple[str, ...]]:
+    """Return the runs, baselines and models by name, and the names of the baselines."""
+    from judged.io.systems import may_hold_several
+
+    if not options.predictions:
+        require_runs(runs)
+    predicted = open_predictions(options.predictions, qrels)
+    known = {text for system in predicted for text in (system.path, system.name)}
+    others = [text for text in options.baselines if text not in known]
+    named = [*with_baselines(runs, others, join=options.join), *predicted]
+    check_standard_input([qrels, *(run.path for run in named)])
+    baselines = find_baselines(options.baselines, named)
+    if not any(may_hold_several(run.system.source) for run in named):
+        _check_names([run.name for run in named], baselines)
+    return named, baselines
 
 
 def _is_saved(path: str) -> bool:
