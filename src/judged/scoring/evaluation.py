@@ -384,6 +384,12 @@ class Evaluation(Result):
     @classmethod
     def from_saved(cls, saved: SavedEvaluation) -> Evaluation:
         """Return the evaluation that was saved."""
+        scores = saved.scores
+        if {len(scores.queries)} != {
+            len(column) for column in (scores.queries, *scores.values.values(), *scores.left_out.values())
+        }:
+            msg = f"the columns of the scores of {saved.system} differ in length"
+            raise ValueError(msg)
         family = FAMILIES[saved.family]
         measures = restore_spellings(family.find_measures(saved.measures, saved.scores), saved.written)
         known = {str(measure): measure for measure in measures}
