@@ -453,7 +453,7 @@ class Study(Result):
                 rows.append((record.name, *map(_round, means), *map(_round, total.values())))
         columns = ("system", *parts, "total", "p50", "p90", "p95", "p99")
         return Table(
-            columns, tuple(rows), title="Milliseconds a query: means by stage, and percentiles of the total"
+            columns, tuple(rows), title="Milliseconds per query: means by stage, and percentiles of the total"
         )
 
     def _tabulate_load(self) -> Table:

@@ -492,7 +492,7 @@ class System:
         return [note for notes in found if notes is not None for note in notes()]
 
     def forget(self) -> None:
-        """Forget what was counted for notes: a warm-up is no part of the results, nor is what another system asked."""
+        """Forget what was counted for notes: neither a warm-up nor the requests of another system are part of the results."""
         for stage in self._list_stages():
             getattr(stage, "forget", lambda: None)()
 

@@ -169,7 +169,7 @@ class FunctionChunks(ChunkSpec, frozen=True, kw_only=True, tag="function"):
                 span = _to_span(chunk)
             if not 0 <= span[0] <= span[1] <= len(text):
                 shown = f"`{chunk[:60]}`" if isinstance(chunk, str) else f"{chunk!r}"
-                msg = f"`{self.function}` returned {shown}, which is no part of the text of {len(text):,} characters"
+                msg = f"`{self.function}` returned {shown}, which is not part of the text of {len(text):,} characters"
                 raise StageFailed(msg, hint="return parts of the text as they are, or pairs (start, end)")
             yield span
 
