@@ -147,6 +147,11 @@ class Point:
     subsets: tuple[SubsetPoint, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
+    def __post_init__(self) -> None:
+        if len(self.seconds) != len(self.recalls):
+            msg = f"times of {len(self.seconds)} queries, expected one for each of {len(self.recalls)}"
+            raise ValueError(msg)
+
     @property
     def measured(self) -> Measurement:
         """The first round, for what is the same in all."""
