@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judged.answers.family import LabelledAnswers, Unit, align_answers
+from judged.answers.family import LabelledAnswers, Unit, align_answers, name_kind
 from judged.answers.needs import (
     CITATIONS,
     NUGGETS,
@@ -118,7 +118,7 @@ def compare_with_people(
     A query counts for a measure if people labelled all of its pairs; these queries must be a random sample of all.
     """
     agreement = tuple(_compare_labels(answers, people))
-    means = tuple(_correct_means(people, systems, level))
+    means = tuple(_correct_means(answers, people, systems, level))
     if not means:
         return HumanSample(agreement)
     message = (
@@ -171,8 +171,10 @@ def _list_labels(system: LabelledAnswers, kind: str) -> Iterator[tuple[tuple[obj
             yield (system.name, unit, pair), listed[0]
 
 
-def _correct_means(people: LabelledInputs, systems: Evaluations, level: float) -> Iterator[CorrectedMean]:
-    for system in people.systems:
+def _correct_means(
+    answers: LabelledInputs, people: LabelledInputs, systems: Evaluations, level: float
+) -> Iterator[CorrectedMean]:
+    for labelled, system in zip(answers.systems, people.systems, strict=True):
         evaluation = systems[system.name]
         protocol = evaluation.protocol
         assert isinstance(protocol, AnswerProtocol)  # noqa: S101 - of answers
@@ -184,7 +186,7 @@ def _correct_means(people: LabelledInputs, systems: Evaluations, level: float) -
             sampled = {
                 query
                 for query, attempt in system.answers
-                if _is_complete(people, system, (query, attempt), measure)
+                if _is_complete(people, labelled, system, (query, attempt), measure)
             }
             alignment = align_answers(people.truth, system, protocol, [measure])
             by_people = dict(zip(alignment.keys, alignment.values(measure).tolist(), strict=True))
@@ -226,16 +228,29 @@ def _enough(others: Sequence[float]) -> Floats:
     return np.array(others if len(others) > 1 else [], dtype=float)
 
 
-def _is_complete(people: LabelledInputs, system: LabelledAnswers, unit: Unit, measure: Measure) -> bool:
-    """Return whether people labelled all pairs of an answer that a measure reads."""
+def _is_complete(
+    people: LabelledInputs, labelled: LabelledAnswers, system: LabelledAnswers, unit: Unit, measure: Measure
+) -> bool:
+    """Return whether people labelled all pairs of an answer that a measure reads; of claims, those that have a label."""
     needs = set(list_needs(measure))
     if NUGGETS in needs:
-        listed, labelled = people.truth.nuggets.get(unit[0], {}), system.nuggets.get(unit, {})
-        if not listed or not all(name in labelled for name in listed):
+        listed, known = people.truth.nuggets.get(unit[0], {}), system.nuggets.get(unit, {})
+        if not listed or not all(name in known for name in listed):
             return False
     if CITATIONS in needs:
-        cited = {(part.part, (name,)) for part in system.answers[unit] for name in part.citations}
-        if not cited <= system.support.get(unit, {}).keys():
+        pairs = {(part.part, (name,)) for part in system.answers[unit] for name in part.citations}
+        sets = labelled.support.get(unit, {}).keys() if SETS in needs else set()
+        if not pairs | sets <= system.support.get(unit, {}).keys():
             return False
     claims = {SAID_TRUE, SAID_FOUND, TRUTH_SAID, TRUTH_FOUND} & needs
-    return not claims or unit in system.claims
+    ours, theirs = (_list_claims(table, unit, claims) for table in (labelled, system))
+    return not claims or (unit in system.claims and ours <= theirs)
+
+
+def _list_claims(system: LabelledAnswers, unit: Unit, kinds: set[str]) -> set[tuple[str, str, str]]:
+    """Return the claims and sources of some kinds that have a label."""
+    return {
+        (row.side, row.claim, row.source)
+        for row in system.claims.get(unit, ())
+        if row.source and name_kind(row) in kinds
+    }

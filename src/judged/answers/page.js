@@ -172,7 +172,8 @@ function lossBars(data) {
             value: row => float(row[kind][0]),
             cell: row => [
               fixed(row[kind][0], 3),
-              h("span", { class: "soft" }, ` ${fixed(row[kind][1], 3)} to ${fixed(row[kind][2], 3)}`),
+              known(row[kind][1]) &&
+                h("span", { class: "soft" }, ` ${fixed(row[kind][1], 3)} to ${fixed(row[kind][2], 3)}`),
             ],
           })),
           { name: "said of retrieved", value: row => float(row.use), cell: row => fixed(row.use, 3) },
