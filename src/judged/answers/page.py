@@ -144,6 +144,7 @@ def _pack_answer(answer: Answer) -> Json:
     return {
         "system": answer.system,
         "attempt": answer.attempt,
+        "supported": sum(sentence.support == "full" for sentence in answer.sentences),
         "sentences": [
             {
                 "text": _cut(sentence.text),
