@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -218,9 +218,13 @@ def _correct(
         found = prediction_powered_mean(human, machine, _enough(others), level=level)
     except BadSample as error:
         return CorrectedMean(system, measure.label, mean, None, None, None, len(shared), error.message)
-    low, high = (None if isinstance(end, Undefined) else end for end in (found.low, found.high))
+    lowest, highest = measure.scale or (-inf, inf)
+    corrected, low, high = (
+        None if isinstance(value, Undefined) else min(max(value, lowest), highest)
+        for value in (found.mean, found.low, found.high)
+    )
     reason = str(found.low) if isinstance(found.low, Undefined) else ""
-    return CorrectedMean(system, measure.label, mean, found.mean, low, high, len(shared), reason)
+    return CorrectedMean(system, measure.label, mean, corrected, low, high, len(shared), reason)
 
 
 def _enough(others: Sequence[float]) -> Floats:
