@@ -175,6 +175,10 @@ def read_responses(source: ResponsesLike, *, name: str | None = None) -> Respons
     problems = Problems(_label(source), places.__getitem__)
     for system, given in _list_sources(source, name):
         content = open_rows(given, "responses", None if _is_file(given) else system)
+        if traced := _read_traces(content, given, system, notes):
+            places += [Place(content.label)] * len(traced)
+            parts += traced
+            continue
         for number, part in _read_parts(content, given, system, notes):
             place = content.place(number)
             places.append(place if place.file else Place(content.label, row=place.row, field=place.field))
@@ -182,6 +186,25 @@ def read_responses(source: ResponsesLike, *, name: str | None = None) -> Respons
         content.problems.raise_if_any()
     found = Responses.from_rows(parts, name=_label(source), problems=problems)
     return Responses(found.table, found.name, tuple(notes))
+
+
+def _read_traces(
+    content: Content, given: object, system: str | None, notes: dict[str, None]
+) -> list[Part] | None:
+    """Return the final answers of a trace; None for a table of answers, and for what is neither."""
+    first = {key.lower(): value for row in content.rows[:1] for key, value in _add_metadata(row).items()}
+    texts = [first[name] for name in RESPONSES["text"].names if name in first]
+    is_table = texts and not isinstance(texts[0], Mapping) and first.keys() & set(RESPONSES["query"].names)
+    if is_table or map_schema(RESPONSES, given).mapped or not isinstance(given, str | os.PathLike):
+        return None
+    from judged.answers.traces import read_answers_of_traces
+
+    try:
+        return read_answers_of_traces(given, system, notes)
+    except BadInput as error:
+        if any(problem.code == "no-answers" for problem in error.problems):
+            raise
+        return None  # the error of a table says more
 
 
 def _label(source: object) -> str:
