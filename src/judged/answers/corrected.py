@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from judged.answers.family import LabelledAnswers, Unit, align_answers, name_kind
+from judged.answers.grades import LEVELS
 from judged.answers.needs import (
     CITATIONS,
     NUGGETS,
@@ -34,12 +35,6 @@ from judged.stats.rater_agreement import cohen_kappa, krippendorff_alpha
 if TYPE_CHECKING:
     from judged.answers.evaluate import LabelledInputs
 
-_LEVELS: Mapping[str, Mapping[str, int]] = {
-    "nuggets": {"not_support": 0, "partial_support": 1, "support": 2},
-    "citations": {"none": 0, "partial": 1, "full": 2},
-    "claims": {"contradicted": 0, "neutral": 1, "entailed": 2},
-}
-"""The place of each label on its scale."""
 FEWEST = 3
 """Queries with human labels that a corrected mean needs."""
 
@@ -130,7 +125,7 @@ def compare_with_people(
 
 
 def _compare_labels(answers: LabelledInputs, people: LabelledInputs) -> Iterator[LabelAgreement]:
-    for kind, levels in _LEVELS.items():
+    for kind, levels in LEVELS.items():
         ours, theirs = (
             {key: label for system in inputs.systems for key, label in _list_labels(system, kind)}
             for inputs in (answers, people)
