@@ -221,7 +221,7 @@ def test_agreement_of_words(run: Run) -> None:
     ):
         judged.agreement("assigned.jsonl", support)
     with pytest.raises(
-        JudgedError, match="has not_support, partial_support and support, and `judgments` has grades"
+        JudgedError, match="has not_support, partial_support and support, and `labels` has grades"
     ):
         judged.agreement("assigned.jsonl", {"q1": {"d1": 2}})
 
