@@ -167,6 +167,7 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py
 	$(BENCH)/bin/python benchmarks/calls.py --write benchmarks/CALLS.md
 	$(BENCH)/bin/python benchmarks/pairs.py --write benchmarks/PAIRS.md
+	$(BENCH)/bin/python benchmarks/answers.py --write benchmarks/ANSWERS.md
 	$(BENCH)/bin/python benchmarks/sessions.py --write benchmarks/SESSIONS.md
 	$(BENCH)/bin/python benchmarks/traces.py --write benchmarks/TRACES.md
 	$(BENCH)/bin/python benchmarks/dedup.py --write benchmarks/DEDUP.md

@@ -110,6 +110,8 @@ class ReadContext:
     """Searches whose results are the citations of the answer."""
     earlier: int = 0
     """Sessions that searched in an earlier turn and not in the last."""
+    answers: dict[tuple[str, str], str | None] | None = None
+    """Final answers by system and conversation; None if nobody asks for them."""
     _first_places: dict[str, str] = field(default_factory=dict)
     """The first place of each tool that is not known to search."""
     _problems: list[Problem] = field(default_factory=list)
