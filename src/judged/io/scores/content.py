@@ -17,7 +17,7 @@ from judged.io.table import RawTable, from_frame, from_rows, is_frame, read_file
 from judged.problem import NAMED, Note, Place, Problem, Problems
 from judged.tables.columns import Column
 from judged.tables.mapping import ColumnMap
-from judged.tables.schema import UNIT_COLUMNS, WIDE_SCORES, Field, Schema
+from judged.tables.schema import UNIT_COLUMNS, WIDE_SCORES, Field, Schema, by_spelling
 from judged.wording import counted
 
 Json: TypeAlias = Any
@@ -75,7 +75,7 @@ class Content:
 
     def find(self, field: Field) -> bool:
         """Return whether a column is this field, by its name or because the user says so."""
-        by_name = {name.strip().lower(): name for name in self.columns}
+        by_name = by_spelling(self.columns)
         named = {} if self.map is None else self.map.columns
         column = next((named[key] for key in named if key.rpartition(":")[2] == field.name), None)
         return bool(field._replace(column=column).find(by_name))
