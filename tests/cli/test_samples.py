@@ -25,7 +25,7 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, retrieved in RETRIEVED.items():
         write(name, retrieved, EXPECTED)
-    Path("bm25.run").write_text("q1 Q0 d1 1 1 x\nq2 Q0 d3 1 1 x\nq3 Q0 d5 1 1 x\n")
+    Path("plain.run").write_text("q1 Q0 d1 1 1 x\nq2 Q0 d3 1 1 x\nq3 Q0 d5 1 1 x\n")
 
 
 def write(name: str, retrieved: Mapping[str, Sequence[str]], expected: Mapping[str, Sequence[str]]) -> None:
@@ -62,11 +62,11 @@ def test_they_are_compared_and_gated(invoke: Invoke) -> None:
 
 def test_results_that_are_not_scored_are_noted(invoke: Invoke) -> None:
     """Next to a plain run, the file is the judgments, unless it is named as a run, too."""
-    alone = invoke("score", "old.jsonl", "bm25.run", "-m", "RR")
-    both = invoke("score", "old.jsonl", "old.jsonl", "bm25.run", "-m", "RR")
+    alone = invoke("score", "old.jsonl", "plain.run", "-m", "RR")
+    both = invoke("score", "old.jsonl", "old.jsonl", "plain.run", "-m", "RR")
 
     assert "old.jsonl also lists what was retrieved, which is not scored" in alone.stderr
-    assert alone.stdout.split()[-2:] == ["bm25", "1.0000"]
+    assert alone.stdout.split()[-2:] == ["plain", "1.0000"]
     assert "also lists" not in both.stderr
     assert "old" in both.stdout
 
