@@ -11,14 +11,24 @@ import numpy as np
 import pyarrow as pa
 
 from judged.arrays import Floats
+from judged.errors import BadInput
 from judged.io.scores.content import Content
 from judged.io.scores.format import Record
+from judged.problem import Note, Problem
 from judged.tables.columns import shorten, to_strings
 from judged.tables.scores import ScoreKind, Scores
 from judged.wording import name_some
 
 MISSING = frozenset({"", "nan", "null", "none", "n/a", "na", "-nan", "<na>"})
 """Texts, in lower case, of a value that is not there."""
+SUMMARY = "all"
+"""What trec_eval and ir_measures write in place of a query for the whole run."""
+SUMMARIES = (SUMMARY, "amean")
+"""Names in place of a query that are always those of a summary; gdeval and ndeval write the second."""
+MEANS = ("mean", "average", "avg", "avg.", "overall", "total")
+"""Names that are those of a summary where their values are the means of all others."""
+ROUNDED = 0.005
+"""The largest relative or absolute difference of a mean that was rounded."""
 FEW = 3
 """Number of measures that a message names."""
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -152,6 +162,7 @@ def assemble(
     A query is known by its id, or by its text where there is no id.
     """
     builder = _Builder(content)
+    records = _drop_summaries(content, records)
     for row, record in enumerate(records):
         builder.add(row, record)
     problems = content.problems
@@ -159,6 +170,45 @@ def assemble(
     numbered = _are_row_numbers(records)
     found = builder.build(kinds)
     return {name: replace(scores, numbered=numbered) for name, scores in found.items()}
+
+
+def _drop_summaries(content: Content, records: Sequence[Record]) -> Sequence[Record]:
+    """Return records without those of a whole run, such as `all`, and note them; raise `BadInput` if there are no others."""
+    named = [
+        str(record.query if record.query is not None else record.text).strip().lower() for record in records
+    ]
+    if {*SUMMARIES, *MEANS}.isdisjoint(named):
+        return records
+    kept = [record for record, name in zip(records, named, strict=True) if name not in {*SUMMARIES, *MEANS}]
+    left = [
+        record
+        for record, name in zip(records, named, strict=True)
+        if name in SUMMARIES or (name in MEANS and _is_mean(record, kept))
+    ]
+    if len(left) == len(records):
+        message = "holds a summary of all queries, expected the scores of every query"
+        hint = "`trec_eval -q` and `ir_measures -q` print them"
+        raise BadInput(content.label, [Problem.error("only-means", content.label, message)], hint=hint)
+    if left:
+        names = list(dict.fromkeys(str(record.query or record.text) for record in left))
+        message = f"rows of `{name_some(names, FEW)}` are left out: they sum up the queries"
+        content.notes.append(Note("summary", "info", message))
+    dropped = set(map(id, left))
+    return [record for record in records if id(record) not in dropped]
+
+
+def _is_mean(record: Record, others: Sequence[Record]) -> bool:
+    """Return whether all values of a record are the means of those of the others of its system, up to rounding."""
+    same = [other for other in others if other.system == record.system and other.attempt == record.attempt]
+    for name, raw in record.values.items():
+        value = parse_value(raw)[0]
+        values = [parse_value(other.values.get(name))[0] for other in same]
+        there = [number for number in values if number is not None and not math.isnan(number)]
+        if value is None or math.isnan(value):
+            continue
+        if not there or not math.isclose(value, sum(there) / len(there), rel_tol=ROUNDED, abs_tol=ROUNDED):
+            return False
+    return True
 
 
 def _choose_hint(counts: Mapping[str, int]) -> str | None:

@@ -12,13 +12,14 @@ from typing import Any, TypeAlias
 from judged.errors import BadInput, Unreadable, WrongKind
 from judged.io.json import read_lines
 from judged.io.open import BOM, File, is_file, open_bytes, open_file, open_stream, read_text
+from judged.io.scores.names import may_be_measures
 from judged.io.sniff import FORMATS, find_by_extension
 from judged.io.table import RawTable, from_frame, from_rows, is_frame, read_file
 from judged.problem import NAMED, Note, Place, Problem, Problems
 from judged.tables.columns import Column
 from judged.tables.mapping import ColumnMap
 from judged.tables.schema import UNIT_COLUMNS, WIDE_SCORES, Field, Schema, by_spelling
-from judged.wording import counted
+from judged.wording import counted, name_setting
 
 Json: TypeAlias = Any
 """A decoded JSON value of unknown shape."""
@@ -26,8 +27,13 @@ Row: TypeAlias = Mapping[str, Json]
 
 ANYTHING = Schema("scores", (), open=True)
 """The schema of a table whose columns are looked at later."""
+PROMPTFOO = (
+    "promptfoo's CSV calls the columns of every prompt the same; write JSON: `promptfoo eval -o results.json`"
+)
 ZIP = b"PK\3\4"
 ACCEPTED = "a path, a data frame, a dict from query to its scores, or rows as dicts"
+INDEXES = ("", "unnamed: 0", "__index_level_0__")
+"""What the index of a data frame is called in a file, in lower case."""
 NESTED = ("scores", "metrics", "measures")
 """Keys, in lower case, that may hold an object of values by the name of the measure."""
 _BROKEN = (ValueError, RecursionError)
@@ -71,7 +77,18 @@ class Content:
         if "query" not in columns and "text" not in columns and not mapped.mapped:
             units = {name.strip().lower(): name for name in found.others}
             columns |= next(({"query": units[name]} for name in UNIT_COLUMNS if name in units), {})
+            if "query" not in columns:
+                columns |= next(({"query": name} for name in found.others if self._is_index(name)), {})
+        if "system" not in columns and "system" not in mapped.mapped and {"name", "qid"} <= self.lower:
+            columns["system"] = by_spelling(found.others).get(
+                "name", "name"
+            )  # as PyTerrier's results have it
         return columns
+
+    def _is_index(self, name: str) -> bool:
+        """Return whether a column is the index of a data frame that holds names, not numbers of rows."""
+        values = [row.get(name) for row in self.rows] if name.strip().lower() in INDEXES else []
+        return bool(values) and all(isinstance(value, str) and not _is_number(value) for value in values)
 
     def find(self, field: Field) -> bool:
         """Return whether a column is this field, by its name or because the user says so."""
@@ -96,7 +113,8 @@ class Content:
         """Return the error of a table in which no column names the query."""
         message = f"{', '.join(f'`{name}`' for name in self.columns)}; none names the query, and rows are never paired by their order"
         problem = Problem.error("no-query", "columns", message)
-        hint = "expected the id of the query or the text of the question in each row; say which column it is: `--map query=COLUMN`"
+        option = name_setting("--map query=COLUMN", "judged.read_scores(…, map={'query': 'COLUMN'})")
+        hint = f"expected the id of the query or the text of the question in each row; say which column it is: {option}"
         return BadInput(self.label, [problem], hint=hint)
 
     def check_empty(self) -> None:
@@ -131,6 +149,14 @@ class Content:
         return f"its columns are {_quote(self.columns)}" if self.columns else "it has no rows"
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _quote(names: Sequence[str], most: int = 12) -> str:
     shown = ", ".join(f"`{name}`" for name in names[:most])
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
@@ -161,6 +187,9 @@ def _open_file(source: object, name: str | None) -> Content:
     file = _to_file(source)
     called = name or file.name or "scores"
     head = file.head()
+    if file.label.endswith((".yaml", ".yml")):
+        msg = f"{file.label} is YAML, expected JSON or a table"
+        raise Unreadable(msg, hint="promptfoo writes JSON, too: `promptfoo eval -o results.json`")
     if head.startswith(ZIP):
         return Content(file.label, called, archive=file, problems=Problems(file.label))
     if any(head.startswith(FORMATS[known].magic) for known in ("parquet", "arrow") if FORMATS[known].magic):
@@ -170,6 +199,15 @@ def _open_file(source: object, name: str | None) -> Content:
     else:
         named = find_by_extension(file.extension) if file.extension else None
         written = named if named in {"csv", "tsv"} else "csv"
+    if written in {"csv", "tsv"}:
+        from judged.io.scores.lines import split_lines
+
+        rows = split_lines(bytes(read_text(file)).decode(errors="replace"))
+        if rows is not None:
+            filled = [at for at, line in enumerate(bytes(file.data).splitlines(), 1) if line.strip()]
+            return Content(
+                file.label, called, rows=rows, problems=Problems(file.label, line=filled.__getitem__)
+            )
     columns = FORMATS[written].columns
     if columns is not None:
         _check_names(columns(file), file.label)
@@ -200,7 +238,8 @@ def _check_names(columns: Sequence[str], label: str) -> None:
         problem = Problem.error(
             "repeated-column", "columns", f"two are called `{again}`, expected different names"
         )
-        raise BadInput(label, [problem])
+        hint = PROMPTFOO if "Named Scores" in columns else None
+        raise BadInput(label, [problem], hint=hint)
 
 
 def _from_table(raw: RawTable, label: str, name: str) -> Content:
@@ -283,13 +322,34 @@ def _from_mapping(mapping: Mapping[str, Json], label: str, name: str) -> Content
             rows = [{key: column.get(row) for key, column in mapping.items()} for row in index]
             return Content(label, name, rows=rows, problems=problems)
         if all(is_flat(value) for value in inner):
+            notes = []
+            if may_be_measures(keys) and not may_be_measures({name for value in inner for name in value}):
+                mapping = _transpose(mapping)
+                notes = [
+                    Note(
+                        "transposed",
+                        "info",
+                        f"read as measure → query → value, by the names {_quote(keys, NAMED)}",
+                    )
+                ]
             rows = [{"query": key, **value} for key, value in mapping.items()]
             places = [f"query `{key}`" for key in mapping]
-            return Content(label, name, rows=rows, problems=Problems(label, lambda row: Place(places[row])))
+            return Content(
+                label, name, rows=rows, problems=Problems(label, lambda row: Place(places[row])), notes=notes
+            )
     plain = {key: value for key, value in mapping.items() if not is_nested(key, value)}
     if known and is_flat(plain):  # JSONL of a single line
         return Content(label, name, rows=[mapping], problems=problems)
     return Content(label, name, document=mapping, problems=problems)
+
+
+def _transpose(mapping: Mapping[str, Mapping[str, Json]]) -> dict[str, dict[str, Json]]:
+    """Return a dict from measure to the values of queries, as ranx has them, by query."""
+    queries = dict.fromkeys(query for values in mapping.values() for query in values)
+    return {
+        query: {name: values[query] for name, values in mapping.items() if query in values}
+        for query in queries
+    }
 
 
 def is_nested(name: object, value: Json) -> bool:

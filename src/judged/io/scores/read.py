@@ -72,7 +72,8 @@ def read_file(
     systems = assemble(content, records, kinds)
     if not any(scores.values for scores in systems.values()):
         message = f"holds no values of measures: {content.describe()}"
-        hint = "measures are columns of numbers" if written.name == "wide" else None
+        warned = next((note.message for note in content.notes if note.severity == "warning"), None)
+        hint = "measures are columns of numbers" if written.name == "wide" else warned
         raise BadInput(content.label, [Problem.error("no-measures", content.label, message)], hint=hint)
     notes = tuple(content.notes)
     return ScoreFile({key: replace(scores, notes=notes) for key, scores in systems.items()}, written, content)
