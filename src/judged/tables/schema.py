@@ -329,8 +329,8 @@ class Schema:
         hint = f"say which {which}: {self.name_columns(chosen)}; usual names are known ({usual})"
         if not self.recognises(columns, enough=1):
             hint += "; names of columns are expected in the first line"
-        near = all(column != "COLUMN" for column in chosen.values())
-        if self.has("document") and not near and not {"query", "document"}.isdisjoint(chosen):
+        graded = self.number is not None and self.number.find(by_spelling(columns))
+        if self.has("document") and not graded and not {"query", "document"}.isdisjoint(chosen):
             scores = name_setting("--scores", "judged.read_scores")
             hint += f"; values of measures by query, which a tool computed, are read with {scores}"
         if any(field.name == "score" for field in missing) and "rank" in by_spelling(columns):

@@ -17,6 +17,8 @@ FIELDS = ("first", "second", "third")
 """The columns of a line, which has no names for them."""
 COUNTS = ("num_", "runid", "relstring", "utility")
 """The beginnings of the names of trec_eval's measures that are not better where they are higher."""
+TEXTS = ("runid", "relstring")
+"""What trec_eval prints with a text."""
 OPEN = ("G_", "binG", "Rndcg", "gm_")
 """Those of measures whose values may lie beyond 0 and 1."""
 
@@ -29,8 +31,8 @@ def split_lines(text: str) -> list[Row] | None:
     """
     lines = [line.split() for line in text.splitlines()]
     filled = [line for line in lines if line]
-    numbers = (line for line in filled[:2] if len(line) == len(FIELDS) and is_number_text(line[2].encode()))
-    if next(numbers, None) is None or any(len(line) != len(FIELDS) for line in filled[:2]):
+    first = filled[0] if filled else []
+    if len(first) != len(FIELDS) or not (first[0] in TEXTS or is_number_text(first[2].encode())):
         return None
     return [dict(zip(FIELDS, line, strict=False)) for line in filled]
 
