@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -162,13 +162,18 @@ def _quote(names: Sequence[str], most: int = 12) -> str:
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
 
 
-def open_content(source: object, *, name: str | None = None) -> Content:
+def open_content(source: object, *, name: str | None = None, map: ColumnMap | None = None) -> Content:  # noqa: A002
     """Return the content of a path, of bytes, or of an object in memory; `name` is that of the system."""
+    schema = WIDE_SCORES if map is None else map.apply(WIDE_SCORES)
+    return replace(_open(source, name, schema), map=map)
+
+
+def _open(source: object, name: str | None, schema: Schema) -> Content:
     if is_file(source):
-        return _open_file(source, name)
+        return _open_file(source, name, schema)
     label = name or "scores"
     if isinstance(source, Mapping):
-        return _from_mapping(source, label, label)
+        return _from_mapping(source, label, label, schema)
     if not is_frame(source) and hasattr(source, "to_pandas"):  # results of ragas and of LangSmith
         source = source.to_pandas()
     if is_frame(source):
@@ -183,7 +188,7 @@ def open_content(source: object, *, name: str | None = None) -> Content:
     return Content(label, label, rows=items, problems=Problems(label))
 
 
-def _open_file(source: object, name: str | None) -> Content:
+def _open_file(source: object, name: str | None, schema: Schema) -> Content:
     file = _to_file(source)
     called = name or file.name or "scores"
     head = file.head()
@@ -195,7 +200,7 @@ def _open_file(source: object, name: str | None) -> Content:
     if any(head.startswith(FORMATS[known].magic) for known in ("parquet", "arrow") if FORMATS[known].magic):
         written = "parquet" if head.startswith(FORMATS["parquet"].magic) else "arrow"
     elif head.removeprefix(BOM).lstrip()[:1] in {b"{", b"["}:
-        return _from_json(file, called)
+        return _from_json(file, called, schema)
     else:
         named = find_by_extension(file.extension) if file.extension else None
         written = named if named in {"csv", "tsv"} else "csv"
@@ -252,7 +257,7 @@ def _to_list(column: Column) -> list[object]:
     return list(column) if isinstance(column, list | tuple) else column.to_pylist()
 
 
-def _from_json(file: File, name: str) -> Content:
+def _from_json(file: File, name: str, schema: Schema) -> Content:
     """Return the rows of a list or of lines, or an object as a document."""
     data = bytes(read_text(file))
     try:
@@ -264,7 +269,7 @@ def _from_json(file: File, name: str) -> Content:
             raise Unreadable(msg) from None
         return _from_lines(file, data, name)
     if isinstance(value, Mapping):
-        return _from_mapping(value, file.label, name)
+        return _from_mapping(value, file.label, name, schema)
     return _from_items(value, file.label, name)
 
 
@@ -301,10 +306,11 @@ def _check_rows(content: Content, items: Sequence[Json]) -> Content:
     return content
 
 
-def _from_mapping(mapping: Mapping[str, Json], label: str, name: str) -> Content:
+def _from_mapping(mapping: Mapping[str, Json], label: str, name: str, schema: Schema) -> Content:
     """Return a dict of columns as rows, a dict from query to its scores as rows, and any other as a document."""
     keys = [key for key in mapping if isinstance(key, str)]
-    known = WIDE_SCORES.match(keys, subject=label).columns
+    names = by_spelling(keys)
+    known = any(item.find(names) for item in schema.fields)
     inner = list(mapping.values())
     problems = Problems(label)
     if inner and all(isinstance(value, list | tuple) for value in inner) and known:

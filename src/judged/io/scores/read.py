@@ -64,7 +64,7 @@ def read_file(
     """Return the scores of a source, its format and its content."""
     check_format(format)
     named = source.map if isinstance(source, MappedPath) else None
-    content = replace(open_content(source, name=name), map=named if map is None else ColumnMap.check(map))
+    content = open_content(source, name=name, map=named if map is None else ColumnMap.check(map))
     content.check_empty()
     written = find_format(content, format)
     records = list(written.read(content))
