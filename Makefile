@@ -77,9 +77,10 @@ test-rag: $(RAG)/.installed
 	  tests/studies/stages/test_object_retrievers.py
 	$(RAG)/bin/pytest -q tests/docs -k rag-in-ci
 
+# Models trained with judged's callbacks, and profiles beside the libraries, are slow tests of the suite, which has none of these.
 # Other projects' own tests come from their source distributions, which are unpacked in the environment.
 test-compat: $(COMPAT)/.installed
-	$(COMPAT)/bin/pytest -q tests/compat
+	$(COMPAT)/bin/pytest -q tests/compat tests/profiles/test_rankers.py
 	$(COMPAT)/bin/python tests/compat/own_tests.py $(COMPAT)/sources
 
 # PySpark is half a gigabyte, and no other test needs it.
