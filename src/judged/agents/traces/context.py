@@ -106,6 +106,8 @@ class ReadContext:
     """The tool of the first of them, by the code of the problem."""
     unanswered: int = 0
     """Searches whose output the trace does not hold."""
+    queries: int = 0
+    """Queries of all searches; a call may have several and no results that say which query found them."""
     cited: int = 0
     """Searches whose results are the citations of the answer."""
     earlier: int = 0
