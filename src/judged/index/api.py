@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from judged.errors import BadProtocol, EngineFailed
 from judged.index.data import Dataset, make_dataset, open_dataset
 from judged.index.family import NeighbourProtocol
-from judged.index.measurement import TARGET, Workload, describe, draw_ladder, make_filter
+from judged.index.filters import make_filter
+from judged.index.measurement import TARGET, Workload, describe
 from judged.index.points import Point, name_measures, score_points
 from judged.index.prices import Prices, parse_prices
 from judged.index.result import IndexBenchmark
@@ -225,9 +226,8 @@ def _check_plan(
             known = ", ".join(sorted(build.engine.capabilities.metrics))
             msg = f"`{build.engine.name}` has no metric {dataset.metric}, only {known}"
             raise BadProtocol(msg)
-    ladder = draw_ladder(len(dataset.vectors), workload.seed)
     for text in workload.filters:
-        make_filter(text, dataset.vectors, ladder)
+        make_filter(text, dataset.vectors, workload.seed)
     _check_k(dataset, workload)
 
 

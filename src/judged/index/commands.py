@@ -74,8 +74,8 @@ class DatasetOptions:
 
     source: str = option(
         "--dataset NAME|FILE",
-        "`digits`, or vectors: .hdf5 of ann-benchmarks, .fvecs, .bvecs, .npy, .parquet, IDX images, text;"
-        " or a folder with `*_base`, `*_query` and `*_groundtruth`.",
+        "`digits`, or vectors: .hdf5 of ann-benchmarks, .fvecs, .bvecs, .fbin, .u8bin, .npy, .parquet, .arrow, IDX"
+        " images, text; or a folder of TEXMEX, big-ann, VectorDBBench, or saved by Hugging Face's library.",
         required=True,
     )
     queries: str | None = option(
@@ -85,6 +85,9 @@ class DatasetOptions:
     metric: str | None = option(
         "--metric [l2|ip|cosine|hamming]",
         "Distance between vectors.  [default: that of the data set, else l2]",
+    )
+    column: str | None = option(
+        "--column NAME", "Column of the vectors, in tables with several columns of lists."
     )
     limit: int | None = option("--limit N", "Use the first N vectors only.", type=COUNT)
     seed: int = seed_option(type=int)
@@ -99,6 +102,7 @@ class DatasetOptions:
             neighbours=self.neighbours,
             metric=self.metric,
             limit=self.limit,
+            column=self.column,
             seed=self.seed,
         )
 
@@ -168,7 +172,8 @@ class WorkloadOptions:
     k: int = neighbours_option()
     filters: tuple[str, ...] = option(
         "--filters",
-        "Shares of vectors that meet a condition (0.01,0.1), or conditions (price<20).",
+        "Shares of vectors that meet a condition (0.01,0.1; region:0.1 for neighbours in space), or conditions"
+        " (price<20, 10<=price<20, colour==red & price<20, tags==new).",
         section=WHAT,
         type=Several(str, "filters"),
         default="",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,17 +11,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from judged.arrays import Floats, Ints
+from judged.arrays import Flags, Floats, Ints
 from judged.blocks import Estimate
 from judged.index.data import DEPTH, Dataset
 from judged.index.exact import find_neighbours, measure_distances
 from judged.index.family import NEIGHBOUR, NeighbourProtocol
+from judged.index.filters import find_side, make_filter
 from judged.index.measurement import (
     Latencies,
     Measurement,
     Workload,
-    draw_ladder,
-    make_filter,
     name_recall,
     plan_churn,
     summarise,
@@ -275,9 +274,10 @@ class Scorer:
             seconds,
             None if tail is None else (max(tail.low, 0.0), tail.high),
             tuple(
-                self._score_subset(phase, parts[phase])
+                subset
                 for phase in phases
                 if phase.startswith(("filter:", "churn:"))
+                for subset in self._score_subset(phase, parts[phase])
             ),
             notes,
         )
@@ -309,10 +309,11 @@ class Scorer:
                 "compressed vectors does that; reciprocal ranks are those of the order returned"
             )
 
-    def _score_subset(self, phase: str, rounds: Sequence[pa.Table]) -> SubsetPoint:
+    def _score_subset(self, phase: str, rounds: Sequence[pa.Table]) -> Iterator[SubsetPoint]:
+        """Yield the quality of a phase; where a filter asks for a region, also of the queries inside and outside of it."""
         scored = [self._evaluate(phase, rows) for rows in rounds]
         recalls = np.stack([evaluation.scores[self.measures[0]] for evaluation in scored])
-        return SubsetPoint(
+        whole = SubsetPoint(
             phase,
             self.truths[phase].population / len(self.dataset.vectors),
             _mean_measures(scored),
@@ -321,13 +322,38 @@ class Scorer:
             sum(int(pc.sum(rows["failed"]).as_py() or 0) for rows in rounds),
             min(int((read_answers(rows, self.workload.k) >= 0).sum(axis=1).min()) for rows in rounds),
         )
+        yield whole
+        kind, _, text = phase.partition(":")
+        data = self.dataset
+        inside = find_side(text, data.vectors, data.queries, self.workload.seed) if kind == "filter" else None
+        if inside is None or inside.all() or not inside.any():
+            return
+        for side, among in (("inside", inside), ("outside", ~inside)):
+            part = recalls[:, among]
+            yield replace(
+                whole,
+                phase=f"{phase}, queries {side}",
+                measures=_mean_measures([self._evaluate(phase, rows, among) for rows in rounds]),
+                interval=bound_recall(crossed_mean(part.mean(axis=0), part.mean(axis=1))),
+                latency=mean_latencies([summarise(rows["nanoseconds"].to_numpy()[among]) for rows in rounds]),
+                failed=sum(
+                    int(rows["failed"].to_numpy(zero_copy_only=False)[among].sum()) for rows in rounds
+                ),
+                fewest=min(
+                    int((read_answers(rows, self.workload.k) >= 0).sum(axis=1)[among].min())
+                    for rows in rounds
+                ),
+            )
 
-    def _evaluate(self, phase: str, rows: pa.Table) -> Evaluation:
+    def _evaluate(self, phase: str, rows: pa.Table, among: Flags | None = None) -> Evaluation:
         if phase not in self.truths:
             self.truths[phase] = self._find_truth(phase)
         truth, data = self.truths[phase], self.dataset
         ids = read_answers(rows, self.workload.k)[: len(data.queries)]
         distances = measure_distances(data.vectors.array, data.queries.array, data.metric, ids, truth)
+        if among is not None:
+            truth = replace(truth, ids=truth.ids[among], distances=truth.distances[among])
+            ids, distances = ids[among], distances[among]
         return evaluate_with(NEIGHBOUR, truth, IndexResults(ids, distances), self.measures)
 
     def _find_truth(self, phase: str) -> Neighbours:
@@ -335,8 +361,7 @@ class Scorer:
         data, workload = self.dataset, self.workload
         kind, _, rest = phase.partition(":")
         if kind == "filter":
-            ladder = draw_ladder(len(data.vectors), workload.seed)
-            ids: Ints = make_filter(rest, data.vectors, ladder).ids
+            ids: Ints = make_filter(rest, data.vectors, workload.seed).ids
         else:
             number, _, step = rest.partition(":")
             if step == "restored":

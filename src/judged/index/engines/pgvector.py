@@ -291,8 +291,11 @@ class _Pgvector(RemoteEngine):
         sql = self._psycopg.sql
         where = sql.SQL("")
         if filter is not None:
-            operator = sql.SQL("=" if filter.operator == "==" else filter.operator)
-            where = self._format("where {} {} {} ", self._name(filter.field), operator, filter.value)
+            parts = [
+                self._format("{} {} {}", self._name(field), sql.SQL("=" if sign == "==" else sign), value)
+                for field, sign, value in filter.conditions
+            ]
+            where = self._format("where {} ", sql.SQL(" and ").join(parts))
         nearest = self._format(
             "select id, vector {} $1 as distance from {} {}order by distance limit {}",
             sql.SQL(OPERATORS[self._spec.metric]),

@@ -148,10 +148,18 @@ class Qdrant(CollectionEngine):
         )
 
     def _to_filter(self, filter: Filter) -> object:  # noqa: A002
-        models, equal = self._models, filter.operator == "=="
-        match = models.MatchValue(value=filter.value) if equal else None
-        below = None if equal else models.Range(lt=filter.value)
-        return models.Filter(must=[models.FieldCondition(key=filter.field, match=match, range=below)])
+        models = self._models
+        parts = [
+            models.FieldCondition(
+                key=field,
+                match=models.MatchValue(value=value) if operator == "==" else None,
+                range=None
+                if operator == "=="
+                else models.Range(**{"lt" if operator == "<" else "gte": value}),
+            )
+            for field, operator, value in filter.conditions
+        ]
+        return models.Filter(must=parts)
 
 
 class QdrantLocal(Qdrant):
@@ -272,8 +280,12 @@ class QdrantEdge(Engine):
 
     def _to_filter(self, filter: Filter) -> object:  # noqa: A002
         edge = self._edge
-        if filter.operator == "==":
-            condition = edge.FieldCondition(key=filter.field, match=edge.MatchValue(filter.value))
-        else:
-            condition = edge.FieldCondition(key=filter.field, range=edge.RangeFloat(lt=filter.value))
-        return edge.Filter(must=[condition])
+        parts = [
+            edge.FieldCondition(key=field, match=edge.MatchValue(value))
+            if operator == "=="
+            else edge.FieldCondition(
+                key=field, range=edge.RangeFloat(**{"lt" if operator == "<" else "gte": value})
+            )
+            for field, operator, value in filter.conditions
+        ]
+        return edge.Filter(must=parts)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from judged.index.sweeps.plan import Build
 from judged.index.sweeps.process import identify_build, run_build
 from judged.index.sweeps.rows import read_points
 from judged.index.sweeps.worker import Job, PlannedPoint, find_effort, make_key, search_effort
+from judged.index.vectors import save_attributes
 from judged.net.secrets import hide_secrets
 from judged.progress import Progress
 from judged.saved import to_builtins
@@ -274,8 +275,7 @@ def _save_data(dataset: Dataset, folder: Path, k: int) -> None:
         return
     np.save(folder / "vectors.npy", dataset.vectors.array)
     np.save(folder / "queries.npy", dataset.queries.array)
-    attributes: dict[str, Any] = dict(dataset.vectors.attributes)
-    np.savez(folder / "attributes.npz", **attributes)
+    save_attributes(dataset.vectors, folder)
     truth = dataset.neighbours(k)
     np.savez(folder / "truth.npz", ids=truth.ids, distances=truth.distances)
     (folder / "complete").touch()

@@ -30,12 +30,13 @@ from judged.index.engine import (
     complete_settings,
     find_engine,
 )
-from judged.index.measurement import LADDER, BuildCost, Measurement, Workload, draw_ladder, propose_effort
+from judged.index.filters import find_columns
+from judged.index.measurement import BuildCost, Measurement, Workload, propose_effort
 from judged.index.neighbours import Neighbours
 from judged.index.sweeps.measure import Session, measure_churn, measure_point
 from judged.index.sweeps.rows import find_rows, write_point
 from judged.index.sweeps.usage import Usage, measure_folder
-from judged.index.vectors import Vectors
+from judged.index.vectors import Vectors, load_attributes
 from judged.saved import from_builtins
 from judged.store.files import scratch_folder
 from judged.store.hashing import hash_value
@@ -177,19 +178,18 @@ def _plan_points(job: Job, kind: type[Engine], measured: Sequence[Measurement]) 
 
 def _load(job: Job) -> tuple[Vectors, VectorArray, Neighbours]:
     data = Path(job.data)
-    with np.load(data / "attributes.npz") as saved:
-        attributes = {name: saved[name] for name in saved.files}
     array = np.load(data / "vectors.npy")
+    vectors = load_attributes(Vectors(array, name="vectors", bits=job.bits), data)
     with np.load(data / "truth.npz") as saved:
         truth = Neighbours(saved["ids"], saved["distances"], len(array))
-    return Vectors(array, attributes, "vectors", job.bits), np.load(data / "queries.npy"), truth
+    return vectors, np.load(data / "queries.npy"), truth
 
 
 def _build(engine: Engine, job: Job, vectors: Vectors, folder: Path) -> tuple[BuildCost, Settings]:
     """Insert all vectors and build the index, both measured; return the cost and the settings asked for."""
     asked = complete_settings(engine.build_settings, job.build, what=f"build setting of {engine.name}")
-    ladder = draw_ladder(len(vectors), job.workload.seed)
-    attributes = {**vectors.attributes, LADDER: ladder} if job.workload.filters else {}
+    # only what filters ask for: an engine has to store it
+    attributes = find_columns(job.workload.filters, vectors, job.workload.seed)
     home = folder / "index"
     home.mkdir()
     spec = IndexSpec(
