@@ -184,6 +184,17 @@ class WorkloadOptions:
         type=click.FloatRange(0, 0.5, max_open=True),
         default=0.0,
     )
+    updates: float = option(
+        "--updates RATE",
+        "Insert, delete and replace so many vectors a second while searching, and measure recall and latency"
+        " through time.",
+        type=click.FloatRange(0),
+        default=0.0,
+    )
+    runbook: str | None = option(
+        "--runbook FILE[:NAME]",
+        "Steps of insertions, deletions and searches, as big-ann's streaming track has them.",
+    )
     load: tuple[str, ...] = option(
         "--load",
         "Loops to measure: `closed`, `open`, or both.",
@@ -205,8 +216,8 @@ class WorkloadOptions:
     )
     seconds: float = option(
         "--seconds N",
-        "Duration of each loop.",
-        needs="--load LIST",
+        "Duration of each loop, and of each of five windows of updates.",
+        needs=("--load LIST", "--updates RATE"),
         type=click.FloatRange(0, min_open=True),
         default=2.0,
     )
@@ -250,6 +261,7 @@ class WorkloadOptions:
     def to_workload(self, seed: int) -> Workload:
         """Return the workload; raise an error for a loop that is neither closed nor open."""
         from judged.index.measurement import Workload
+        from judged.index.runbooks import read_runbook
 
         unknown = set(self.load) - {"closed", "open"}
         if unknown:
@@ -258,6 +270,7 @@ class WorkloadOptions:
         given = asdict(self)
         clients, rates = given.pop("clients") or CLIENTS, given.pop("rates") or LOADS
         load = given.pop("load")
+        given["runbook"] = read_runbook(self.runbook) if self.runbook else ()
         # Open loops are rates of the capacity that closed loops find, so any load needs clients.
         return Workload(
             seed=seed, clients=clients if load else (), loads=rates if "open" in load else (), **given

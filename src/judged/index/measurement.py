@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from judged.errors import BadProtocol
 from judged.index.engine import SettingValue
+from judged.index.runbooks import Step
 
 TARGET = 0.95
 """The recall at which engines are compared, unless another one is asked for."""
@@ -49,6 +50,10 @@ class Workload:
     """Shares of vectors that meet a condition, such as `0.01`, or conditions such as `price<20`."""
     churn: float = 0.0
     """The share of vectors that is replaced in each of three steps, after which recall is measured again."""
+    updates: float = 0.0
+    """Vectors that are inserted, deleted or replaced in a second while others search; 0: none."""
+    runbook: tuple[Step, ...] = ()
+    """Steps of insertions, deletions and searches, on an index that is empty at first."""
     threads: int = 1
     """Threads that the engine, and BLAS, may use in one search and in building."""
     seed: int = 0
@@ -73,6 +78,9 @@ class Workload:
             raise BadProtocol(msg)
         if self.build_budget < 0:
             msg = f"`build_budget` is {self.build_budget:g}, expected 0 seconds or more"
+            raise BadProtocol(msg)
+        if self.updates < 0:
+            msg = f"`updates` is {self.updates:g}, expected vectors in a second, from 0"
             raise BadProtocol(msg)
         if not 0 <= self.churn < 0.5 or self.seconds <= 0:
             msg = f"`churn` is {self.churn} and `seconds` {self.seconds}, expected a share below 0.5 and a duration"
@@ -204,7 +212,7 @@ class Measurement:
     skipped: tuple[str, ...] = ()
     """Measurements that the engine cannot make, with the reason."""
     details: Mapping[str, float] = field(default_factory=dict)
-    """Seconds that each step of the churn took."""
+    """Seconds that each step of churn and of a runbook took, and the rate of updates that was reached."""
     round: int = 1
     """The round, from 1."""
     at: str = ""

@@ -256,8 +256,6 @@ def _measure_filters(session: Session, settings: Settings) -> list[str]:
 def measure_churn(session: Session, measured: Measurement) -> Measurement:
     """Delete vectors and insert them again, and search after both; the truth follows when rows are scored."""
     engine, workload = session.engine, session.workload
-    if not engine.capabilities.deletes:
-        return replace(measured, skipped=(*measured.skipped, "deletions"))
     details = dict(measured.details)
     for number, ids in enumerate(plan_churn(len(session.vectors), workload), 1):
         for step in ("deleted", "restored"):

@@ -203,7 +203,8 @@ class _Sweep:
 
     def _make_job(self, plan: _Plan, number: int, rng: np.random.Generator) -> Job:
         known = plan.select(self.finished, number)
-        churn_at = TARGET if self.at_recall is None else self.at_recall
+        target = TARGET if self.at_recall is None else self.at_recall
+        changes = self.workload.churn or self.workload.updates or self.workload.runbook
         keys = {point.key for point in known}
         replaced = any(point.details or "deletions" in point.skipped for point in known)
         wanted = [item for item in plan.list_points(self.finished, number).items() if item[0] not in keys]
@@ -224,7 +225,7 @@ class _Sweep:
             number,
             self.at_recall if number == 1 else None,
             known,
-            churn_at if self.workload.churn and number == 1 and not replaced else None,
+            target if changes and number == 1 and not replaced else None,
         )
 
     def _report(self, plan: _Plan) -> None:
@@ -243,8 +244,8 @@ def _budget_rounds(plan: _Plan, finished: Finished, workload: Workload) -> int:
 
 
 def _has_work(job: Job, kind: type[Engine]) -> bool:
-    """Return whether points are missing, or the effort that reaches the recall, or the churn."""
-    if job.points or job.churn_at is not None:
+    """Return whether points are missing, or the effort that reaches the recall, or what changes the index."""
+    if job.points or job.changes_at is not None:
         return True
     name = find_effort(kind)
     return bool(
