@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from judged.arrays import Ints
 from judged.errors import EngineFailed
 from judged.index.engine import Engine, Ids, Search
-from judged.index.load import Samples, run_single, wait_until
+from judged.index.load import Samples, check_answers, run_single, wait_until
 from judged.index.measurement import Measurement
 from judged.index.runbooks import Step, follow_steps, name_runbook
 from judged.index.streams import WINDOWS, draw_reserve
@@ -53,6 +53,7 @@ def measure_runbook(
                 search = engine.searcher(workload.k, measured.query)
                 run_single(search, session.asked[: workload.warmup], keep=False)
                 samples = run_single(search, session.asked, retries=workload.retries)
+                check_answers(engine.name, samples.answers, len(vectors))
                 samples.answers = [
                     None if ids is None else _to_vectors(np.asarray(ids, dtype=np.int64), row_of)
                     for ids in samples.answers
