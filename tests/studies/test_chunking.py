@@ -10,10 +10,10 @@ import pytest
 
 import judged
 from judged.errors import BadInput, BadMeasure, BadProtocol
-from judged.studies.collections import read_collection
+from judged.studies.collections.collection import read_collection
 from judged.studies.passages.budgets import Budgeted, parse_budget
 from judged.studies.passages.chunking import Judging, chunk_collection
-from judged.studies.run import run_study
+from judged.studies.running.run import run_study
 from judged.studies.specification import CollectionSpec, read_study
 from judged.studies.stages.chunkers import SentenceChunks, Tokeniser
 from judged.studies.stages.stage import Passage, Ranked

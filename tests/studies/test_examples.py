@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from judged.studies.collections import Collection, make_demo_collection, read_collection
+from judged.studies.collections.collection import Collection, make_demo_collection, read_collection
 from judged.studies.result import Study
-from judged.studies.run import open_study, run_study
+from judged.studies.running.run import open_study, run_study
 from judged.studies.specification import CollectionSpec, read_study
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

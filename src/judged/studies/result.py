@@ -32,11 +32,11 @@ from judged.scoring.evaluations import Evaluations
 from judged.scoring.timing import TimingProtocol
 from judged.studies.factors.effects import Effect, find_effects, show_effects
 from judged.studies.factors.tuned import SettingsTuning
-from judged.studies.load import LoadPoint
+from judged.studies.fusion.tuning import FusionTuning
 from judged.studies.passages.context import ChunkRecord, show_context
 from judged.studies.routing import RoutingReport
+from judged.studies.running.load import LoadPoint
 from judged.studies.stages.clock import TOTAL, sort_stages
-from judged.studies.tuning import FusionTuning
 from judged.tables.scores import Scores
 from judged.tables.timings import Timings
 from judged.wording import counted, join_words
@@ -234,12 +234,12 @@ class Study(Result):
             builders[f"tuning {system}"] = lambda tuning=tuning: tuning.tables()["systems"]  # type: ignore[misc]
         for system, found in self.settings.items():
             builders[f"settings {system}"] = found.to_table
-        if self.load:
-            builders["load"] = lambda: tabulate([asdict(point) for point in self.load])
-        if self.failed_queries:
-            builders["failures"] = lambda: tabulate([asdict(failed) for failed in self.failed_queries])
-        if self.chunks:
-            builders["passages"] = lambda: tabulate([record.to_dict() for record in self.chunks])
+        records: dict[str, list[dict[str, Value]]] = {
+            "load": [asdict(point) for point in self.load],
+            "failures": [asdict(failed) for failed in self.failed_queries],
+            "passages": [record.to_dict() for record in self.chunks],
+        }
+        builders |= {name: lambda rows=rows: tabulate(rows) for name, rows in records.items() if rows}  # type: ignore[misc]
         if self.context_comparison is not None:
             builders["context"] = lambda: self.context_comparison.tables()["differences"]  # type: ignore[union-attr]
         if self.scored is not None:

@@ -12,11 +12,11 @@ import msgspec
 from judged.errors import BadProtocol, JudgedError, UnknownName, check_kind
 from judged.io.settings import convert_settings, read_yaml
 from judged.measures.parse import parse_measures
-from judged.studies.datasets import is_dataset_name
+from judged.studies.collections.datasets import is_dataset_name
 from judged.studies.factors.grids import GRID, Content, expand_grids
 from judged.studies.factors.settings import RangeSpec
-from judged.studies.load import LoadSpec
 from judged.studies.passages.budgets import Budgeted, parse_budget
+from judged.studies.running.load import LoadSpec
 from judged.studies.system import SystemSpec, change_settings
 
 DEMO = "demo"

@@ -29,9 +29,9 @@ from msgspec import json
 from judged.errors import BadProtocol, JudgedError, UnknownName
 from judged.index.engine import ENGINES
 from judged.io.settings import convert_settings
-from judged.studies.candidates import collect_ranked, sort_names
 from judged.studies.factors.settings import Scalar, TuneSettings, find_owner, put_setting
-from judged.studies.fusion import Fusion
+from judged.studies.fusion.candidates import collect_ranked, sort_names
+from judged.studies.fusion.methods import Fusion
 from judged.studies.passages.chunking import Chunked, Judging, chunk_collection, whole_passages
 from judged.studies.stages.chunkers import CHUNKERS, Chunkers, ChunkSpec, WordChunks
 from judged.studies.stages.encoders import ENCODERS, Encoders
@@ -60,7 +60,7 @@ from judged.studies.stages.vectors import VectorSpace
 from judged.tables.nested import keep_order
 
 if TYPE_CHECKING:
-    from judged.studies.collections import Collection
+    from judged.studies.collections.collection import Collection
 
 T = TypeVar("T")
 S = TypeVar("S", bound=StageSpec)

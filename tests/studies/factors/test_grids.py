@@ -15,7 +15,7 @@ from judged.stats.corrections import holm
 from judged.stats.paired_tests import paired_t
 from judged.studies.factors.effects import match_systems
 from judged.studies.factors.grids import MOST_SYSTEMS, expand_grids
-from judged.studies.run import run_study
+from judged.studies.running.run import run_study
 from judged.studies.specification import read_study
 from support.studies import DOCUMENTS, QUERIES, own
 

@@ -27,7 +27,7 @@ from judged.studies.stages.uses import Use, find_uses
 from judged.tables.nested import keep_order
 
 if TYPE_CHECKING:
-    from judged.studies.collections import Collection
+    from judged.studies.collections.collection import Collection
     from judged.studies.stages.vectors import VectorSpace
 
 Vector: TypeAlias = NDArray[np.float32]

@@ -25,7 +25,7 @@ from judged.studies.stages.stage import Matrix, Query, StageFailed, Vector
 from judged.wording import counted, say_when
 
 if TYPE_CHECKING:
-    from judged.studies.collections import Collection
+    from judged.studies.collections.collection import Collection
 
 EMBEDDING = "embedding"
 """The stage in which queries are encoded."""

@@ -17,14 +17,14 @@ from judged.result import Provenance
 from judged.scoring.evaluate import evaluate_many
 from judged.scoring.evaluations import Evaluations
 from judged.store.machine import list_versions
-from judged.studies.answered import Answered
-from judged.studies.answers import Built, make_run
-from judged.studies.asker import Limits
-from judged.studies.decisions import score_decisions
-from judged.studies.learning import Learning
+from judged.studies.outcome.answered import Answered
+from judged.studies.outcome.decisions import score_decisions
 from judged.studies.passages.context import ChunkRecord, describe_chunks, score_context
-from judged.studies.plan import PACKAGES, PlannedSystem, StudyInputs, describe_stages
 from judged.studies.result import FailedQuery, StageTimes, Study, SystemRecord
+from judged.studies.running.answers import Built, make_run
+from judged.studies.running.asker import Limits
+from judged.studies.running.learning import Learning
+from judged.studies.running.plan import PACKAGES, PlannedSystem, StudyInputs, describe_stages
 from judged.studies.stages.clock import OTHER, TOTAL, sort_stages
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import msgspec
 
 from judged.errors import JudgedError
-from judged.studies.answers import Asked
+from judged.studies.running.answers import Asked
 from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Query, Ranked, StageFailed
 from judged.studies.system import System, SystemFailed

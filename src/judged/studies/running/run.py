@@ -19,13 +19,15 @@ from judged.progress import Progress
 from judged.store.files import cache_folder
 from judged.store.lock import lock_folder
 from judged.store.machine import pin_blas
-from judged.studies.answers import Asked, Built
-from judged.studies.asker import Asker, Limits, Wanted
-from judged.studies.collections import Collection, list_inputs, read_collection, split_queries
-from judged.studies.learning import Learning
-from judged.studies.load import LoadPoint, LoadSpec, load_system
-from judged.studies.permissions import check_variables
-from judged.studies.plan import (
+from judged.studies.collections.collection import Collection, list_inputs, read_collection, split_queries
+from judged.studies.outcome.scoring import make_study
+from judged.studies.result import Study
+from judged.studies.running.answers import Asked, Built
+from judged.studies.running.asker import Asker, Limits, Wanted
+from judged.studies.running.learning import Learning
+from judged.studies.running.load import LoadPoint, LoadSpec, load_system
+from judged.studies.running.permissions import check_variables
+from judged.studies.running.plan import (
     Keeping,
     PlannedSystem,
     RunMark,
@@ -34,8 +36,6 @@ from judged.studies.plan import (
     plan_systems,
     sign_folder,
 )
-from judged.studies.result import Study
-from judged.studies.scoring import make_study
 from judged.studies.specification import StudySpec, read_study
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.stage import Workshop

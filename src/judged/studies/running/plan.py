@@ -14,8 +14,8 @@ from judged.result import InputFile
 from judged.store.files import write_file
 from judged.store.hashing import hash_value
 from judged.store.machine import list_versions
-from judged.studies.answers import AnswerLog
-from judged.studies.collections import Collection
+from judged.studies.collections.collection import Collection
+from judged.studies.running.answers import AnswerLog
 from judged.studies.specification import StudySpec
 from judged.studies.stages.vectors import VectorCache
 from judged.studies.system import SystemSpec

@@ -19,8 +19,8 @@ from judged.result import observe_files
 from judged.store.files import write_file
 from judged.store.lock import LOCK, lock_folder
 from judged.store.machine import list_versions, name_system
-from judged.studies.plan import ANSWERS, PACKAGES, StudyInputs
 from judged.studies.result import Study
+from judged.studies.running.plan import ANSWERS, PACKAGES, StudyInputs
 from judged.studies.several import Studies
 
 CONTENTS = {
