@@ -15,6 +15,7 @@ import numpy as np
 
 from judged.errors import JudgedError
 from judged.index.load import Samples, run_closed, run_open
+from judged.studies.stages.chat import UNDER_LOAD
 from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Query
 from judged.studies.system import System
@@ -62,7 +63,7 @@ def load_system(system: System, texts: Sequence[str], spec: LoadSpec) -> Iterato
     queries = cast("list[Any]", list(texts))
 
     def search(text: Any) -> Any:
-        return system.answer(Query("load", text, Clock(), sample=-1)).ranked.documents
+        return system.answer(Query("load", text, Clock(), sample=UNDER_LOAD)).ranked.documents
 
     best: tuple[float, int] = (0.0, 1)
     for clients in spec.clients:
