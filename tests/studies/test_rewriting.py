@@ -35,7 +35,14 @@ def say(content: str, **more: Any) -> Reply:
     message = {"role": "assistant", "content": content}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return Reply(
-        {"id": "x", "model": "small-1", "system_fingerprint": "fp", "choices": [choice], "usage": USAGE, **more}
+        {
+            "id": "x",
+            "model": "small-1",
+            "system_fingerprint": "fp",
+            "choices": [choice],
+            "usage": USAGE,
+            **more,
+        }
     )
 
 
@@ -169,7 +176,9 @@ def test_passages_are_imagined(desk: Path, server: JsonServer) -> None:
 
     passages = ["Cats and mice, 5.", "Cats and mice, 6."]
     rows = [json.loads(line) for line in (desk / "pets" / "corpus.jsonl").read_text().splitlines()]
-    documents = parts.encode([f"{row['title']}\n{row['text']}" if row["title"] else row["text"] for row in rows])
+    documents = parts.encode(
+        [f"{row['title']}\n{row['text']}" if row["title"] else row["text"] for row in rows]
+    )
     documents /= np.linalg.norm(documents, axis=1, keepdims=True)
     for query, text in QUERIES.items():
         vector = parts.encode([text, *passages]).mean(axis=0)

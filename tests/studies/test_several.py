@@ -145,7 +145,7 @@ def test_a_collection_that_is_missing_is_said_before_any_is_run(desk: Path) -> N
         "queries": "pets/queries.jsonl",
         "judgments": "pets/qrels/test.tsv",
     }
-    with pytest.raises(Unreadable, match="none.jsonl"):
+    with pytest.raises(Unreadable, match=r"none\.jsonl"):
         run_studies(study(collections=["pets", settings]), output=desk / "out")
 
     assert not (desk / "out").exists()

@@ -306,8 +306,8 @@ class Studies(Result):
         rows: list[tuple[Value | Estimate, ...]] = []
         for one in self.contrasts:
             interval = one.mean.interval(self.level)
-            bounds = () if np.isnan(interval.low) else (interval.low, interval.high)
-            difference = Estimate(one.mean.mean, *bounds, marks=one.stars)
+            low, high = (None if np.isnan(bound) else bound for bound in (interval.low, interval.high))
+            difference = Estimate(one.mean.mean, low, high, marks=one.stars)
             rows.append((one.measure, one.system, one.baseline, difference, f"{one.corrected:.4f}"))
         title = (
             f"Differences of the means over collections, stratified by collection; p by {self.test}, "

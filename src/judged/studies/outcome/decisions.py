@@ -20,7 +20,7 @@ def score_decisions(
     inputs: StudyInputs, answered: Sequence[Answered], scored: Evaluations
 ) -> tuple[tuple[RoutingReport, ...], tuple[Note, ...]]:
     """Return what decisions were worth, and notes on those of which nothing can be said."""
-    reports, notes = [], []
+    reports, notes = list[RoutingReport](), list[Note]()
     for system in answered:
         notes += _note_ties(system, answered, scored)
     for names, make in _list_reports(inputs, answered, scored):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -60,7 +60,7 @@ class LoadPoint:
 def load_system(system: System, texts: Sequence[str], spec: LoadSpec) -> Iterator[LoadPoint]:
     """Yield the closed loops of a system, then open ones at shares of the highest throughput."""
     # the machinery asks with anything that its searches take: here, texts of queries
-    queries = cast("list[Any]", list(texts))
+    queries: Any = list(texts)
 
     def search(text: Any) -> Any:
         return system.answer(Query("load", text, Clock(), sample=UNDER_LOAD)).ranked.documents

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import perf_counter_ns, time
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,7 +20,7 @@ from judged.net.llm import ChatClient, ChatModel, Endpoint, Message, Reply
 from judged.store.cache import Cache
 from judged.store.hashing import hash_value
 from judged.studies.stages.spares import Spares
-from judged.studies.stages.stage import Query, StageFailed
+from judged.studies.stages.stage import Query, StageFailed, StageSpec
 from judged.studies.stages.tokens import spend
 from judged.wording import counted, say_when
 
@@ -91,8 +91,8 @@ class Replies:
         self._entries.close()
 
 
-class ChatSettings(Protocol):
-    """Settings of a stage that asks a language model."""
+class ChatSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings that every stage has which asks a language model."""
 
     model: str
     url: str
@@ -103,20 +103,17 @@ class ChatSettings(Protocol):
     timeout: float
     attempts: int
     stage: str
-
-    @property
-    def type(self) -> str:
-        """The name that users write."""
-        ...
+    type: str
 
 
 class Chat:
     """A model that a stage asks."""
 
     def __init__(
-        self, spec: ChatSettings, replies: Replies, *, schema: Mapping[str, object] | None = None
+        self, stage: StageSpec, replies: Replies, *, schema: Mapping[str, object] | None = None
     ) -> None:
-        self._spec, self._replies = spec, replies
+        spec = msgspec.convert(msgspec.to_builtins(stage), ChatSettings)
+        self._stage, self._spec, self._replies = stage, spec, replies
         self._sent = {"temperature": spec.temperature, "max_tokens": spec.max_tokens, "schema": schema}
         try:
             endpoint = Endpoint(spec.url, spec.key_variable, concurrency=1, timeout=spec.timeout)
@@ -171,7 +168,7 @@ class Chat:
         sent = {**self._sent, "seed": seed, "messages": list(messages)}
         subject = {"version": VERSION, "model": self._model, **sent, "turn": [number, attempt, sample]}
         key = bytes.fromhex(hash_value(subject))
-        kept = None if query.sample <= UNDER_LOAD else self._replies.find(key, self._spec, self._model)  # type: ignore[arg-type]
+        kept = None if query.sample <= UNDER_LOAD else self._replies.find(key, self._stage, self._model)
         if query.sample == -1 and kept is None:
             kept = self._replies.find_trial(key)
         known = self._model in self._replies.versions

@@ -71,6 +71,7 @@ class RewriteSpec(StageSpec, frozen=True, kw_only=True):
     fusion: str = "rrf"
     """Method that fuses the results of several queries."""
     normalisation: str | None = None
+    """Of scores, for methods that fuse these; by default that of the method."""
     stage: str = REWRITING
     """The name under which it is timed."""
 
