@@ -128,7 +128,12 @@ function lossBars(data) {
         from = x;
       x += share;
       return [
-        h("rect", { class: `fill-${colour}`, x: percent(from, 3).replace(" ", ""), width: percent(share, 3).replace(" ", ""), height: 26 }),
+        h("rect", {
+          class: `fill-${colour}`,
+          x: percent(from, 3).replace(" ", ""),
+          width: percent(share, 3).replace(" ", ""),
+          height: 26,
+        }),
         share > 0.07 &&
           h(
             "text",
@@ -141,11 +146,7 @@ function lossBars(data) {
   };
   return [
     h("h2", {}, "Where nuggets are lost"),
-    h(
-      "p",
-      { class: "note" },
-      "Every nugget is in a retrieved document or not, and in the answer or not.",
-    ),
+    h("p", { class: "note" }, "Every nugget is in a retrieved document or not, and in the answer or not."),
     h(
       "div",
       { class: "lossbars" },
@@ -155,7 +156,13 @@ function lossBars(data) {
       "ul",
       { class: "keys" },
       LOSS_KINDS.map(([kind, colour, words]) =>
-        h("li", {}, h("span", { class: `key fill-${colour}` }), h("strong", {}, data.words[kind]), `: ${words}`),
+        h(
+          "li",
+          {},
+          h("span", { class: `key fill-${colour}` }),
+          h("strong", {}, data.words[kind]),
+          `: ${words}`,
+        ),
       ),
     ),
     h(
@@ -166,7 +173,13 @@ function lossBars(data) {
         name: "Losses",
         rows: data.shares,
         columns: [
-          { name: "system", text: true, left: true, value: row => row.system, cell: row => named(row.system) },
+          {
+            name: "system",
+            text: true,
+            left: true,
+            value: row => row.system,
+            cell: row => named(row.system),
+          },
           ...LOSS_KINDS.map(([kind]) => ({
             name: data.words[kind],
             value: row => float(row[kind][0]),
@@ -230,7 +243,13 @@ function answerContrasts(data) {
     columns: [
       { name: "measure", text: true, left: true, value: row => row.measure },
       { name: "system", text: true, left: true, value: row => row.system, cell: row => named(row.system) },
-      { name: "against", text: true, left: true, value: row => row.baseline, cell: row => named(row.baseline) },
+      {
+        name: "against",
+        text: true,
+        left: true,
+        value: row => row.baseline,
+        cell: row => named(row.baseline),
+      },
       { name: "difference", value: row => float(row.difference), cell: row => signed(row.difference, 3) },
       {
         name: "interval",
@@ -255,7 +274,7 @@ async function oneQuestion(page, subject, data) {
     chosen = ids.includes(state.id) ? state.id : ids[0];
   const show = id =>
     holder.replaceChildren(
-      ...(nuggets[id] || []).length ? [nuggetTable(data, nuggets[id])] : [],
+      ...((nuggets[id] || []).length ? [nuggetTable(data, nuggets[id])] : []),
       ...(answers[id] || []).map(answer => oneAnswer(answer, passages)),
     );
   const select = h(
@@ -362,7 +381,12 @@ function oneAnswer({ system, attempt, sentences }, passages) {
           "p",
           {},
           sentences.map(({ text, support, citations }) => [
-            h("span", { class: `sent sent-${support}` }, h("bdi", {}, text || "(no text)"), hidden(` (${SUPPORT_WORDS[support]}) `)),
+            h(
+              "span",
+              { class: `sent sent-${support}` },
+              h("bdi", {}, text || "(no text)"),
+              hidden(` (${SUPPORT_WORDS[support]}) `),
+            ),
             citations.map(cite),
             " ",
           ]),

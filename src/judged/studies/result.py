@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -265,7 +265,7 @@ class Study(Result):
             "costs": [cost.to_dict() for cost in self.costs],
             "rewrites": [asdict(rewrite) for rewrite in self.rewrites],
         }
-        builders |= {name: lambda rows=rows: tabulate(rows) for name, rows in records.items() if rows}  # type: ignore[misc]
+        builders |= {name: partial(tabulate, rows) for name, rows in records.items() if rows}
         if self.context_comparison is not None:
             builders["context"] = lambda: self.context_comparison.tables()["differences"]  # type: ignore[union-attr]
         if self.answers is not None:
