@@ -194,25 +194,23 @@ def test_variants_of_retrieval_are_compared_with_a_graph_walk(desk: Path) -> Non
 
     assert list(rows) == [system["name"] for system in systems]
     for measure, oracle in oracles.items():
-        label = "Success" + measure.removeprefix("Hit") if measure.startswith("Hit") else measure
         values = score(runs, truth, oracle)
         others = [name for name in rows if name != "graph"]
         ps = [float(ttest_rel(values[name], values["graph"]).pvalue) for name in others]
-        column = measure if measure in rows["graph"] else label
         for name in rows:
-            assert float(rows[name][column]) == pytest.approx(fmean(values[name])), (name, measure)
+            assert float(rows[name][measure]) == pytest.approx(fmean(values[name])), (name, measure)
         for name, p, corrected in zip(others, ps, correct([1.0 if p != p else p for p in ps]), strict=True):  # noqa: PLR0124
             difference = fmean(values[name]) - fmean(values["graph"])
             row = rows[name]
-            assert float(row[f"{column}_difference"]) == pytest.approx(difference, abs=1e-12)
+            assert float(row[f"{measure}_difference"]) == pytest.approx(difference, abs=1e-12)
             if p == p:  # noqa: PLR0124 - equal values everywhere have none
-                assert float(row[f"{column}_p"]) == pytest.approx(p, rel=1e-6)
-                assert float(row[f"{column}_p_corrected"]) == pytest.approx(corrected, rel=1e-6)
-                assert row[f"{column}_stars"] == star(corrected, difference)
+                assert float(row[f"{measure}_p"]) == pytest.approx(p, rel=1e-6)
+                assert float(row[f"{measure}_p_corrected"]) == pytest.approx(corrected, rel=1e-6)
+                assert row[f"{measure}_stars"] == star(corrected, difference)
             (listed,) = [
                 one
                 for one in differences
-                if (one["measure"], one["system"], one["baseline"]) == (column, name, "graph")
+                if (one["written"], one["system"], one["baseline"]) == (measure, name, "graph")
             ]
             assert float(listed["difference"]) == pytest.approx(difference, abs=1e-12)
     starred = {row[name] for row in rows.values() for name in row if name.endswith("_stars")}
@@ -267,8 +265,11 @@ def test_ways_of_tokenising_are_compared(desk: Path) -> None:
     check_times(list(rows.values()), place)
     charts = {path.name for path in (place / "charts").iterdir()}
     assert {f"measure-{measure}.svg" for measure in oracles} <= charts
-    queries = read_csv(place / "queries.csv")
-    by_key = {(row["system"], row["query"]): row for row in queries if "system" in row}
-    for name, values in score(runs, truth, oracles["R@5"]).items():
-        for query, value in zip(truth, values, strict=True):
-            assert float(by_key[name, query]["R@5"]) == pytest.approx(value)
+    listed = {
+        (row["system"], row["query"], row["measure"]): float(row["value"])
+        for row in read_csv(place / "queries.csv")
+    }
+    for measure, oracle in oracles.items():
+        for name, values in score(runs, truth, oracle).items():
+            for query, value in zip(truth, values, strict=True):
+                assert listed[name, query, measure] == pytest.approx(value)

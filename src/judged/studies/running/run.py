@@ -172,7 +172,10 @@ def _answer_all(
     def encode(spec: EncoderSpec, on: Collection = inputs.collection) -> VectorSpace:
         key = (msgspec.json.encode(spec), on.digest)
         if key not in spaces:
-            spaces[key] = encode_collection(spec, on, cache, counter.say, fresh=key[0] in fresh)
+            space = encode_collection(spec, on, cache, counter.say, fresh=key[0] in fresh)
+            # passages of another size, by the same model: one of it in memory, and each query encoded once
+            space.share(next((other for other in spaces.values() if other.key == space.key), space))
+            spaces[key] = space
         return spaces[key]
 
     scratch = temporary / "scratch"

@@ -133,6 +133,10 @@ class VectorSpace:
         """The length of its vectors."""
         return int(self.documents.shape[1])
 
+    def share(self, other: VectorSpace) -> None:
+        """Use the encoder of another space that has the same key, and the vectors of queries that it knows."""
+        self.encoder, self._known = other.encoder, other._known
+
     def embed(self, query: Query) -> Vector:
         """Return the vector of a query; its time is that of `embedding`, for every system that asks for it."""
         key = (query.text, query.imagined, query.asked, query.sample)
