@@ -162,7 +162,10 @@ def test_the_content_of_a_citation_is_its_snippet() -> None:
     """OpenRouter annotates what its search found of each page."""
     results = [result for result, _ in read("openrouter.jsonl").results()]
 
-    assert [result.snippet is not None and "metres tall" in result.snippet for result in results] == [True, True]
+    assert [result.snippet is not None and "metres tall" in result.snippet for result in results] == [
+        True,
+        True,
+    ]
 
 
 def test_a_source_that_is_a_service_is_not_a_result() -> None:
@@ -242,7 +245,9 @@ def test_archives_that_cannot_be_read_are_refused_in_words(damage: str) -> None:
         archive.writestr("notes.txt", "x" * 500)
     content = packed.getvalue()
 
-    with pytest.raises(Unreadable, match="is a damaged archive|without samples of Inspect; it holds `notes.txt`"):
+    with pytest.raises(
+        Unreadable, match="is a damaged archive|without samples of Inspect; it holds `notes.txt`"
+    ):
         read_sessions(content[:100] if damage == "cut" else content)
 
 

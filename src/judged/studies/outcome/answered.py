@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from judged.problem import Note
-from judged.studies.answers import Asked, Built
-from judged.studies.plan import PlannedSystem
+from judged.studies.running.answers import Asked, Built
+from judged.studies.running.plan import PlannedSystem
 from judged.wording import counted, say_when
 
 

@@ -19,8 +19,9 @@ from judged.result import observe_files
 from judged.store.files import write_file
 from judged.store.lock import LOCK, lock_folder
 from judged.store.machine import list_versions, name_system
-from judged.studies.plan import ANSWERS, PACKAGES, StudyInputs
+from judged.studies.outcome.responses import write_responses
 from judged.studies.result import Study
+from judged.studies.running.plan import ANSWERS, PACKAGES, StudyInputs
 from judged.studies.several import Studies
 
 CONTENTS = {
@@ -29,6 +30,11 @@ CONTENTS = {
     "effects.csv": "a row for each value of a grid and measure: mean, difference from the first value, corrected p",
     "differences.csv": "every difference: interval, p, corrected p, effect size, stars",
     "load.csv": "throughput and response times of every load test",
+    "passages.csv": "number and length of the passages that systems search",
+    "costs.csv": "tokens of every stage that asks a model, and what they cost",
+    "rewrites.csv": "what was searched for in place of each query",
+    "responses.jsonl": "the answers that systems wrote, with what they cite; for `judged answers` and `judged label`",
+    "answers.csv": "every score of every answer",
     "failures.csv": "the queries that systems failed on, with their errors",
     "comparison.md": "means and differences, for a document; `comparison.tex` for a paper",
     "charts": "bars of every measure, accuracy against latency, times by stage, as SVG and PNG",
@@ -88,11 +94,14 @@ def _write_results(study: Study, inputs: StudyInputs) -> None:
     pyarrow.csv.write_csv(study.to_arrow("systems"), folder / "systems.csv")
     if study.effects:
         pyarrow.csv.write_csv(study.to_arrow("effects"), folder / "effects.csv")
-    (folder / "failures.csv").unlink(missing_ok=True)
-    if study.failed_queries:
-        pyarrow.csv.write_csv(study.to_arrow("failures"), folder / "failures.csv")
-    if study.load:
-        pyarrow.csv.write_csv(study.to_arrow("load"), folder / "load.csv")
+    tables = study.tables()
+    for name in ("failures", "load", "passages", "costs", "rewrites", "answers"):
+        (folder / f"{name}.csv").unlink(missing_ok=True)  # of an earlier run
+        if name in tables:
+            pyarrow.csv.write_csv(tables[name], folder / f"{name}.csv")
+    (folder / "responses.jsonl").unlink(missing_ok=True)
+    if study.responses is not None:
+        write_responses(study.responses, folder / "responses.jsonl")
     if study.comparison is not None:
         pyarrow.csv.write_csv(study.to_arrow("differences"), folder / "differences.csv")
     if study.scored is not None:

@@ -27,7 +27,7 @@ from judged.tables.columns import add_repeats, take, to_bytes, to_numpy
 from judged.tables.run import Columns, Run
 
 if TYPE_CHECKING:
-    from judged.studies.fusion import FusedRuns
+    from judged.studies.fusion.methods import FusedRuns
 
 
 _QUERY, _NAMELESS = pa.array([""], pa.large_string()), pa.array([], pa.large_string())

@@ -17,14 +17,17 @@ from judged.result import Provenance
 from judged.scoring.evaluate import evaluate_many
 from judged.scoring.evaluations import Evaluations
 from judged.store.machine import list_versions
-from judged.studies.answered import Answered
-from judged.studies.answers import Built, make_run
-from judged.studies.asker import Limits
-from judged.studies.decisions import score_decisions
-from judged.studies.learning import Learning
+from judged.studies.outcome.answered import Answered
+from judged.studies.outcome.costs import collect_costs
+from judged.studies.outcome.decisions import score_decisions
+from judged.studies.outcome.responses import collect_responses, score_responses
 from judged.studies.passages.context import ChunkRecord, describe_chunks, score_context
-from judged.studies.plan import PACKAGES, PlannedSystem, StudyInputs, describe_stages
-from judged.studies.result import FailedQuery, StageTimes, Study, SystemRecord
+from judged.studies.result import FailedQuery, Rewrite, StageTimes, Study, SystemRecord
+from judged.studies.running.answers import Built, make_run
+from judged.studies.running.asker import Limits
+from judged.studies.running.learning import Learning
+from judged.studies.running.permissions import read_configuration
+from judged.studies.running.plan import PACKAGES, PlannedSystem, StudyInputs, describe_stages
 from judged.studies.stages.clock import OTHER, TOTAL, sort_stages
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
@@ -180,6 +183,7 @@ def _make_record(planned: PlannedSystem, built: Built, failures: Mapping[str, st
         build_seconds=built.build_seconds,
         encode_seconds=built.encode_seconds,
         vectors_of=say_when(built.vectors_of) if built.vectors_of else "",
+        replies_of=say_when(built.replies_of) if built.replies_of else "",
         failure=failures.get(spec.name, ""),
         grid=spec.grid or "",
         factors={name: str(value) for name, value in spec.factors.items()},
@@ -209,6 +213,7 @@ def _list_settings(inputs: StudyInputs) -> dict[str, object]:
         "train": list(spec.train) if isinstance(spec.train, tuple) else spec.train,
         "cutoffs": list(spec.cutoffs),
         "documents": inputs.collection.digest,
+        "prices": msgspec.to_builtins({**read_configuration().prices, **spec.prices}),
         "systems": msgspec.to_builtins(systems),
         "versions": list_versions(*PACKAGES),
     }
@@ -228,6 +233,7 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[Answered], lear
     comparison = _compare(inputs, answered, scored, times)
     routing, unscored = score_decisions(inputs, answered, scored)
     context = _score_context(inputs, answered)
+    responses = collect_responses(answered)
     specs = {system.name: system.planned.spec for system in answered}
     tuned = {name: system for name, system in specs.items() if system.fuse is not None and system.fuse.tune}
     notes = scored.notes if comparison is None else comparison.notes
@@ -241,6 +247,15 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[Answered], lear
         context=context,
         context_comparison=_compare_context(inputs, answered, context),
         chunks=_describe_chunks(inputs, answered),
+        costs=tuple(collect_costs(answered, {**read_configuration().prices, **inputs.spec.prices})),
+        responses=responses,
+        answers=score_responses(inputs, answered, responses),
+        rewrites=tuple(
+            Rewrite(system.name, asked.query, number, text)
+            for system in answered
+            for asked in system.first_pass
+            for number, text in enumerate(asked.rewritten, start=1)
+        ),
         settings={
             name: learning.tune_settings(system) for name, system in specs.items() if system.tune is not None
         },

@@ -21,8 +21,8 @@ from judged.profiles.profile import as_profile
 from judged.result import ProtocolRecord, Provenance, Result, observe_files, tabulate
 from judged.scoring.evaluate import evaluate
 from judged.stats.intervals import Interval, defined_student_interval
-from judged.studies.candidates import Candidates, collect_candidates, read_runs
-from judged.studies.fusion import METHODS, FusedRuns, Fusion
+from judged.studies.fusion.candidates import Candidates, collect_candidates, read_runs
+from judged.studies.fusion.methods import METHODS, FusedRuns, Fusion
 from judged.tables.columns import take
 from judged.tables.run import Columns, Run
 

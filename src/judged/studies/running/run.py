@@ -19,13 +19,15 @@ from judged.progress import Progress
 from judged.store.files import cache_folder
 from judged.store.lock import lock_folder
 from judged.store.machine import pin_blas
-from judged.studies.answers import Asked, Built
-from judged.studies.asker import Asker, Limits, Wanted
-from judged.studies.collections import Collection, list_inputs, read_collection, split_queries
-from judged.studies.learning import Learning
-from judged.studies.load import LoadPoint, LoadSpec, load_system
-from judged.studies.permissions import check_variables
-from judged.studies.plan import (
+from judged.studies.collections.collection import Collection, list_inputs, read_collection, split_queries
+from judged.studies.outcome.scoring import make_study
+from judged.studies.result import Study
+from judged.studies.running.answers import Asked, Built
+from judged.studies.running.asker import Asker, Limits, Wanted
+from judged.studies.running.learning import Learning
+from judged.studies.running.load import LoadPoint, LoadSpec, load_system
+from judged.studies.running.permissions import check_variables
+from judged.studies.running.plan import (
     Keeping,
     PlannedSystem,
     RunMark,
@@ -34,11 +36,11 @@ from judged.studies.plan import (
     plan_systems,
     sign_folder,
 )
-from judged.studies.result import Study
-from judged.studies.scoring import make_study
 from judged.studies.specification import StudySpec, read_study
+from judged.studies.stages.chat import Replies
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.stage import Workshop
+from judged.studies.stages.tokens import sum_spent
 from judged.studies.stages.vectors import VectorCache, VectorSpace, encode_collection
 from judged.studies.system import System, Systems
 
@@ -117,16 +119,18 @@ def run_study(
         if output is None and inputs.folder == folder:
             inputs = replace(inputs, temporary=True)
         with (
+            ExitStack() as stack,
             lock_folder(inputs.folder),
             closing(VectorCache(find_cache(cache))) as vectors,
             # one thread for NumPy: several that wait for each other make the times of single queries depend on the load
             pin_blas(1, library="openblas"),
         ):
             learning, began = Learning(inputs), time()
+            kept = stack.enter_context(closing(_open_replies(inputs, find_cache(cache))))
             mark = RunMark(inputs.folder, (planned.key for planned in inputs.plan))
             sign_folder(inputs.folder, inputs.spec, inputs.collection)
             mark.set()
-            failures, points, notes = _answer_all(inputs, learning, vectors, Path(temporary), progress)
+            failures, points, notes = _answer_all(inputs, learning, vectors, kept, Path(temporary), progress)
             if not failures and all(planned.log.is_whole() for planned in inputs.plan):
                 mark.clear()
         found = make_study(inputs, failures, learning, began)
@@ -138,10 +142,20 @@ def find_cache(cache: str | Path | None) -> Path:
     return Path(cache) if cache is not None else cache_folder() / "embeddings.sqlite"
 
 
+def _open_replies(inputs: StudyInputs, cache: Path) -> Replies:
+    """Return the kept replies of language models, in a file next to that of the vectors, if any stage may ask one."""
+    stages = [(stage, planned.fresh) for planned in inputs.plan for stage in planned.spec.list_stages()]
+    path = cache.with_name(f"{cache.stem}-replies{cache.suffix}")
+    asks = any(hasattr(stage, "max_tokens") for stage, _ in stages)
+    again = frozenset(msgspec.json.encode(stage) for stage, fresh in stages if fresh)
+    return Replies(path if asks else None, fresh=again)
+
+
 def _answer_all(
     inputs: StudyInputs,
     learning: Learning,
     cache: VectorCache,
+    replies: Replies,
     temporary: Path,
     progress: Progress | None,
 ) -> tuple[dict[str, str], list[LoadPoint], list[Note]]:
@@ -158,12 +172,15 @@ def _answer_all(
     def encode(spec: EncoderSpec, on: Collection = inputs.collection) -> VectorSpace:
         key = (msgspec.json.encode(spec), on.digest)
         if key not in spaces:
-            spaces[key] = encode_collection(spec, on, cache, counter.say, fresh=key[0] in fresh)
+            space = encode_collection(spec, on, cache, counter.say, fresh=key[0] in fresh)
+            # passages of another size, by the same model: one of it in memory, and each query encoded once
+            space.share(next((other for other in spaces.values() if other.key == space.key), space))
+            spaces[key] = space
         return spaces[key]
 
     scratch = temporary / "scratch"
     scratch.mkdir()
-    workshop = Workshop(inputs.collection, encode, scratch, counter.say)
+    workshop = Workshop(inputs.collection, encode, scratch, counter.say, replies)
     specs = {planned.spec.name: planned.spec for planned in inputs.plan}
     failures: dict[str, str] = {}
     with closing(Systems(specs, workshop, depth=inputs.spec.depth, learned=learning.learn)) as systems:
@@ -233,7 +250,8 @@ def _find_kept(
     system: System, planned: PlannedSystem, warm: Mapping[str, tuple[str, ...]]
 ) -> frozenset[tuple[str, int]]:
     """Return the queries whose answers are kept: none if the system now answers some of them otherwise."""
-    if not planned.answered or planned.log.read_build().versions != system.versions():
+    versions = system.versions()
+    if not planned.answered or (versions and planned.log.read_build().versions != versions):
         return frozenset()
     before = {asked.query: asked.documents for asked in planned.log.first_pass() if asked.query in warm}
     changed = any(before[query] != warm[query] for query in before)
@@ -268,6 +286,8 @@ def _describe_build(system: System, *, finished: bool = False) -> Built:
         build_seconds=system.seconds,
         encode_seconds=sum(space.seconds for space in system.spaces),
         cached_documents=sum(space.cached for space in system.spaces),
+        encode_spent=sum_spent(spent for space in system.spaces for spent in space.spent),
+        replies_of=system.date_replies(),
         vectors_of=min((space.made for space in system.spaces if space.cached), default=0),
         notes=tuple(system.notes()),
     )

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isnan, nan
 from pathlib import Path
 
 import msgspec
@@ -14,17 +13,16 @@ import numpy as np
 
 from judged.errors import BadInput, JudgedError, Unreadable
 from judged.io.read import read_judgments
-from judged.io.table import read_table
 from judged.io.texts import Text, TextSource, find_texts, read_documents, read_queries
 from judged.io.write import write_judgments
 from judged.problem import Problem
 from judged.result import InputFile, observe_files
 from judged.store.files import write_file
 from judged.store.hashing import hash_parts
-from judged.studies.datasets import read_dataset
+from judged.studies.collections.datasets import check_dataset, read_dataset
+from judged.studies.collections.spans import join_text, read_spans
 from judged.studies.specification import CollectionSpec, StudySpec
 from judged.studies.stages.stage import Passage
-from judged.studies.tables import SPANS
 from judged.tables.judgments import Judgments
 
 
@@ -155,14 +153,27 @@ def _make_collection(
     if empty:
         notes += (f"{len(empty):,} documents without text were left out ({', '.join(empty[:3])})",)
     name = spec.name or spec.dataset or _name_files(spec)
-    whole = tuple(_join(text) for text in texts.values())
+    whole = tuple(join_text(text) for text in texts.values())
     judged = judged.select(chosen)
     return Collection(name, tuple(texts), whole, chosen, judged, notes, spans, spec.coverage)
 
 
+def check_collection(spec: CollectionSpec | str) -> None:
+    """Raise an error for a collection that is not there, before anything is read."""
+    if isinstance(spec, str):
+        return
+    if spec.dataset is not None:
+        check_dataset(spec.dataset)
+        return
+    for path in (*_find_files(spec), spec.spans):
+        if path is not None and not Path(path).exists():
+            msg = f"`{path}` does not exist"
+            raise Unreadable(msg)
+
+
 def make_demo_collection(limit: int | None = None) -> Collection:
     """Return the built-in collection: docstrings of the standard library, found by their summaries."""
-    from judged.studies.pydoc import build, find_entries
+    from judged.studies.collections.pydoc import build, find_entries
 
     built = build(find_entries(), limit=limit)
     if not built.queries:
@@ -226,57 +237,6 @@ def _find_files(spec: CollectionSpec) -> tuple[str | None, str | None, str]:
     )
 
 
-def read_spans(source: TextSource, documents: Mapping[str, Text]) -> tuple[Judgments, tuple[Passage, ...]]:
-    """Return the judgments of passages, and the passages, with offsets in the whole texts of documents.
-
-    A passage is given by its offsets in the text of its document, without the title, or by its own text.
-    """
-    table = read_table(source, SPANS)
-    rows = {name: column.to_pylist() for name, column in table.columns.items()}
-    found: list[Passage] = []
-    for row, document in enumerate(rows["document"]):
-        start, end = (rows[name][row] if name in rows else nan for name in ("start", "end"))
-        text = rows["text"][row] if "text" in rows else None
-        passage, message = _find_span(documents.get(document), document, start, end, text)
-        if message:
-            table.problems.add("bad-span", row, f"document `{document}`: {message}")
-        found.append(passage)
-    grades = rows.get("grade", [1.0] * len(found))
-    judged = Judgments.from_columns(
-        rows["query"], [passage.id for passage in found], grades, name=table.name, problems=table.problems
-    )
-    return judged, tuple(dict.fromkeys(found))
-
-
-def _find_span(
-    document: Text | None, name: str, start: float, end: float, text: str | None
-) -> tuple[Passage, str]:
-    """Return a judged passage, and what is wrong with it; empty: nothing."""
-    whole = "" if document is None else _join(document)
-    body = "" if document is None else document.text.strip()
-    title = len(whole) - len(body)
-    nothing = Passage(name, 0, 0)
-    if document is None:
-        return nothing, "the collection does not have it"
-    if not (isnan(start) or isnan(end)):
-        # offsets count from the text as it is written, white space at its beginning included
-        shift = title - (len(document.text) - len(document.text.lstrip()))
-        if not 0 <= start < end <= len(document.text) or start % 1 or end % 1:
-            return (
-                nothing,
-                f"`{start:g}` to `{end:g}` is not part of a text of {len(document.text):,} characters",
-            )
-        first, last = max(int(start) + shift, title), min(int(end) + shift, len(whole))
-        return (Passage(name, first, last), "") if first < last else (nothing, "the passage is white space")
-    if not text or not text.strip():
-        return nothing, "has neither `start` and `end` nor `text`, expected one of them"
-    place = whole.find(text.strip(), title)
-    place = whole.find(text.strip()) if place < 0 else place
-    if place < 0:
-        return nothing, f"its text does not have the passage `{text.strip()[:60]}`"
-    return Passage(name, place, place + len(text.strip())), ""
-
-
 def _name_files(spec: CollectionSpec) -> str:
     source = spec.folder or spec.documents or spec.judgments or spec.spans or ""
     return Path(source).name.partition(".")[0]
@@ -284,7 +244,7 @@ def _name_files(spec: CollectionSpec) -> str:
 
 def _keep_texts(found: Mapping[str, Text], spec: CollectionSpec) -> tuple[dict[str, Text], list[str]]:
     """Return title and text of every document that has either, and the ids of the others."""
-    texts = {document: text for document, text in found.items() if _join(text)}
+    texts = {document: text for document, text in found.items() if join_text(text)}
     empty = [document for document in found if document not in texts]
     source = str(spec.dataset or spec.folder or spec.documents)
     if empty and spec.empty_documents == "error":
@@ -294,10 +254,6 @@ def _keep_texts(found: Mapping[str, Text], spec: CollectionSpec) -> tuple[dict[s
     if not texts:
         raise BadInput(source, [Problem.error("empty", "documents", "none, expected texts to search")])
     return texts, empty
-
-
-def _join(text: Text) -> str:
-    return "\n".join(part for part in (text.title.strip(), text.text.strip()) if part)
 
 
 def _take_evenly(queries: Mapping[str, str], limit: int) -> dict[str, str]:

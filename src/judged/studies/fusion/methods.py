@@ -28,7 +28,7 @@ from judged.errors import BadInput, JudgedError, UnknownName, check_kind
 from judged.kernels.elementary import map_distinct, powers
 from judged.kernels.segments import divide, segment_max, segment_sum
 from judged.problem import Problem
-from judged.studies.candidates import Candidates, RankedList, collect_candidates, read_runs
+from judged.studies.fusion.candidates import Candidates, RankedList, collect_candidates, read_runs
 from judged.tables.columns import take
 
 if TYPE_CHECKING:

@@ -10,7 +10,9 @@ import msgspec
 
 from judged.store.files import write_file
 from judged.store.log import Log
+from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Passage, Ranked
+from judged.studies.stages.tokens import Spent, sum_spent
 from judged.studies.system import SystemReply
 from judged.tables.nested import Flat
 from judged.tables.run import Run
@@ -38,6 +40,14 @@ class Asked(msgspec.Struct, frozen=True):
     """Why it failed; empty: it did not."""
     passages: tuple[Passage, ...] | None = None
     """The passages that were found, best first; None if whole documents were."""
+    rewritten: tuple[str, ...] = ()
+    """What was searched for in place of the query."""
+    response: str | None = None
+    """The answer that was written, with marks such as `[1]`; None if none was to be."""
+    references: tuple[str, ...] = ()
+    """The documents that the marks count."""
+    spent: dict[str, tuple[Spent, ...]] = {}
+    """Tokens by stage and model."""
 
     def __post_init__(self) -> None:
         """Refuse what no system answers, as a damaged line of a log may have it."""
@@ -49,21 +59,25 @@ class Asked(msgspec.Struct, frozen=True):
 
     @classmethod
     def record(
-        cls, query: str, sample: int, answer: SystemReply, nanoseconds: dict[str, int], anyway: Ranked | None
+        cls, query: str, sample: int, answer: SystemReply, clock: Clock, anyway: Ranked | None
     ) -> Asked:
-        """Return the record of an answer."""
+        """Return the record of an answer, with the times of a clock that was stopped."""
         return cls(
             query,
             sample,
             answer.ranked.documents,
             answer.ranked.scores,
-            nanoseconds,
+            clock.times,
             None if answer.before is None else (answer.before.documents, answer.before.scores),
             answer.experts,
             answer.retrieved,
             None if anyway is None else (anyway.documents, anyway.scores),
             at=time(),
             passages=answer.passages,
+            rewritten=answer.rewritten,
+            response=answer.response,
+            references=answer.references,
+            spent={stage: sum_spent(spent) for stage, spent in clock.spent.items()},
         )
 
     @classmethod
@@ -81,6 +95,10 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     build_seconds: float = 0.0
     encode_seconds: float = 0.0
     cached_documents: int = 0
+    encode_spent: tuple[Spent, ...] = ()
+    """Tokens of the documents that were encoded."""
+    replies_of: float = 0.0
+    """When the oldest kept reply of a language model came, in seconds since 1970; 0: none was kept."""
     vectors_of: int = 0
     """When the oldest cached vector was encoded, in seconds since 1970; 0 if none was cached."""
     versions: tuple[str, ...] = ()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from judged.errors import JudgedError
 from judged.scoring.evaluate import evaluate_many
-from judged.studies.answers import make_run
 from judged.studies.factors.tuned import SettingsTuning, Trials
-from judged.studies.plan import StudyInputs
+from judged.studies.fusion.tuning import FusionTuning, tune_fusion
+from judged.studies.running.answers import make_run
+from judged.studies.running.plan import StudyInputs
 from judged.studies.system import Build, Learned, SystemSpec
-from judged.studies.tuning import FusionTuning, tune_fusion
 from judged.tables.run import Run
 
 

@@ -8,10 +8,10 @@ from judged.errors import JudgedError
 from judged.problem import Note
 from judged.scoring.evaluate import evaluate_many
 from judged.scoring.evaluations import Evaluations
-from judged.studies.answered import Answered
-from judged.studies.answers import make_run
-from judged.studies.plan import StudyInputs
+from judged.studies.outcome.answered import Answered
 from judged.studies.routing import RoutingReport, evaluate_routing
+from judged.studies.running.answers import make_run
+from judged.studies.running.plan import StudyInputs
 from judged.studies.tables import Choices, Reranking, SkipDecisions
 from judged.wording import join_words
 
@@ -20,7 +20,7 @@ def score_decisions(
     inputs: StudyInputs, answered: Sequence[Answered], scored: Evaluations
 ) -> tuple[tuple[RoutingReport, ...], tuple[Note, ...]]:
     """Return what decisions were worth, and notes on those of which nothing can be said."""
-    reports, notes = [], []
+    reports, notes = list[RoutingReport](), list[Note]()
     for system in answered:
         notes += _note_ties(system, answered, scored)
     for names, make in _list_reports(inputs, answered, scored):

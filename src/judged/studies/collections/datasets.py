@@ -53,6 +53,14 @@ def read_dataset(name: str) -> Dataset:
     return _read_snapshot(name, name.removeprefix(HUB), None)
 
 
+def check_dataset(name: str) -> None:
+    """Raise `Unreadable` for a data set that is not in the local cache; what ir_datasets has, it knows when it is read."""
+    if name.startswith(TASK):
+        _find_snapshot(name, *_find_task(name.removeprefix(TASK)))
+    elif name.startswith(HUB):
+        _find_snapshot(name, name.removeprefix(HUB), None)
+
+
 def _read_ir_datasets(name: str) -> Dataset:
     source: Any = find_folder_or_dataset(name)
     lacking = [part for part in ("docs", "queries", "qrels") if not getattr(source, f"has_{part}")()]

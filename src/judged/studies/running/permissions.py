@@ -17,6 +17,7 @@ from judged.io.settings import convert_settings, read_yaml
 from judged.net.llm import URL_VARIABLE
 from judged.net.secrets import KEY_VARIABLE
 from judged.store.files import configuration_file
+from judged.studies.stages.tokens import PriceSpec
 from judged.studies.stages.uses import Use
 from judged.studies.system import SystemSpec
 from judged.wording import join_words
@@ -33,6 +34,14 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     allow_env: tuple[str, ...] = ()
     """Environment variables that studies may read."""
+    prices: dict[str, PriceSpec] = {}
+    """The prices of a million tokens, by model."""
+
+
+def read_configuration() -> Configuration:
+    """Return the user's configuration; the defaults if there is none."""
+    path = configuration_file()
+    return convert_settings(read_yaml(path) or {}, Configuration, path) if path.is_file() else Configuration()
 
 
 def list_uses(systems: Iterable[SystemSpec]) -> list[Use]:
@@ -43,9 +52,7 @@ def list_uses(systems: Iterable[SystemSpec]) -> list[Use]:
 
 def find_forbidden(systems: Iterable[SystemSpec], allowed: Collection[str] = ()) -> list[str]:
     """Return the environment variables that systems name and that the user has not allowed."""
-    path = configuration_file()
-    own = convert_settings(read_yaml(path) or {}, Configuration, path) if path.is_file() else Configuration()
-    known = USUAL | set(allowed) | set(own.allow_env)
+    known = USUAL | set(allowed) | set(read_configuration().allow_env)
     names = dict.fromkeys(use.name for use in list_uses(systems) if use.kind == "variable")
     return [name for name in names if name not in known]
 

@@ -14,8 +14,8 @@ from judged.result import InputFile
 from judged.store.files import write_file
 from judged.store.hashing import hash_value
 from judged.store.machine import list_versions
-from judged.studies.answers import AnswerLog
-from judged.studies.collections import Collection
+from judged.studies.collections.collection import Collection
+from judged.studies.running.answers import AnswerLog
 from judged.studies.specification import StudySpec
 from judged.studies.stages.vectors import VectorCache
 from judged.studies.system import SystemSpec
@@ -282,6 +282,7 @@ def describe_stages(spec: SystemSpec) -> str:
     encoder, search, policy = spec.encoder_spec(), spec.search_spec(), spec.skip_spec()
     retriever = spec.retriever_spec()
     parts = [] if policy is None else [f"skip {policy.type}"]
+    parts += [] if spec.rewrite is None else [f"rewrite {spec.rewrite.type}"]
     chunker = spec.chunk_spec()
     parts += [] if chunker is None else [f"chunks by {chunker.type}"]
     if search is not None:
@@ -295,4 +296,5 @@ def describe_stages(spec: SystemSpec) -> str:
         parts.append(f"router {spec.router.type}({', '.join(spec.parts)})")
     else:
         parts.append(str(spec.base))
-    return " → ".join((*parts, *(stage.type for stage in spec.rerank_specs())))
+    parts += [stage.type for stage in spec.rerank_specs()]
+    return " → ".join([*parts, *([] if spec.generate is None else [f"generate {spec.generate.type}"])])

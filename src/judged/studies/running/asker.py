@@ -20,7 +20,7 @@ import msgspec
 
 from judged.errors import JudgedError
 from judged.net.retry import backoff
-from judged.studies.answers import Asked
+from judged.studies.running.answers import Asked
 from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Query, Ranked, StageFailed
 from judged.studies.system import System, SystemFailed
@@ -166,12 +166,14 @@ def _ask(system: System, wanted: Wanted) -> Asked:
     query, text, sample = wanted
     clock = Clock()
     answer = system.answer(Query(query, text, clock, sample))
-    times = clock.stop()
+    clock.stop()
     anyway: Ranked | None = None
     # by a clock of its own: what a skipped query would have found is scored, but costs the system no time
     if not answer.retrieved and sample == 0:
-        anyway = system.answer(Query(query, text, Clock(), sample=-1), skipping=False).ranked
-    return Asked.record(query, max(sample, 0), answer, times, anyway)  # a warm-up is never written
+        anyway = system.answer(
+            Query(query, text, Clock(), sample=-1), skipping=False, generating=False
+        ).ranked
+    return Asked.record(query, max(sample, 0), answer, clock, anyway)  # a warm-up is never written
 
 
 @contextmanager

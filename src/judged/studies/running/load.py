@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 
 from judged.errors import JudgedError
 from judged.index.load import Samples, run_closed, run_open
+from judged.studies.stages.chat import UNDER_LOAD
 from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Query
 from judged.studies.system import System
@@ -59,10 +60,10 @@ class LoadPoint:
 def load_system(system: System, texts: Sequence[str], spec: LoadSpec) -> Iterator[LoadPoint]:
     """Yield the closed loops of a system, then open ones at shares of the highest throughput."""
     # the machinery asks with anything that its searches take: here, texts of queries
-    queries = cast("list[Any]", list(texts))
+    queries: Any = list(texts)
 
     def search(text: Any) -> Any:
-        return system.answer(Query("load", text, Clock(), sample=-1)).ranked.documents
+        return system.answer(Query("load", text, Clock(), sample=UNDER_LOAD)).ranked.documents
 
     best: tuple[float, int] = (0.0, 1)
     for clients in spec.clients:
