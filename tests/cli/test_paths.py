@@ -298,6 +298,8 @@ OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "label": ("trace.jsonl", "--endpoint", "http://localhost:9", "--model", "m"),
     "run": ("study.yaml",),
     "index": ("--dataset", "digits"),
+    "answers": ("responses.jsonl", "--labels", "labels.jsonl"),
+    "questions": ("documents.jsonl", "--endpoint", "http://localhost:9", "--model", "m"),
 }
 """Arguments of every command that writes a file whose extension says its format."""
 
@@ -322,7 +324,7 @@ def test_an_unknown_extension_is_refused_before_any_work(
     """By every command that writes files, in words; nothing is written."""
     lay_out("files")
     judged.evaluate("qrels", "a.run", "AP").save("result.json")
-    for path in ("trace.jsonl", "study.yaml", "labels.jsonl"):
+    for path in ("trace.jsonl", "study.yaml", "labels.jsonl", "responses.jsonl", "documents.jsonl"):
         Path(path).write_text("{}\n")
     result = invoke(name, *OUTPUTS[name], "-o", "out.docx")
 

@@ -14,7 +14,7 @@ from judged.problem import Problem
 from judged.tables.responses import Part
 from judged.wording import counted
 
-_TAGGED = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
+_TAGGED = re.compile(r"<answer>((?:(?!<answer>).)*?)</answer>", re.DOTALL)
 
 
 def read_answers_of_traces(source: object, name: str | None, notes: dict[str, None]) -> list[Part]:

@@ -29,7 +29,7 @@ SAMPLE = 10_000
 Side: TypeAlias = Literal["inside", "outside"]
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _CONDITION = re.compile(
-    rf"\s*(?:(?P<low>{_NUMBER})\s*(?P<low_operator><=?))?\s*(?P<name>\w+)\s*(?P<operator><=?|>=?|==?|:)\s*(?P<value>.*?)\s*",
+    rf"(?:(?P<low>{_NUMBER})\s*(?P<low_operator><=?)\s*)?(?P<name>\w+)\s*(?P<operator><=?|>=?|==?|:)\s*(?P<value>\S.*)?",
     re.IGNORECASE,
 )
 
@@ -119,7 +119,7 @@ def _read_part(part: str, text: str, vectors: Vectors, seed: int) -> Iterator[_P
         else:
             yield LADDER, "<", count, draw_ladder(len(vectors), seed)
         return
-    matched = _CONDITION.fullmatch(part)
+    matched = _CONDITION.fullmatch(part.strip())
     if matched is None or not matched["value"]:
         msg = f"the filter is `{text}`, expected a share such as 0.01, or a condition such as `price<20`"
         raise BadProtocol(

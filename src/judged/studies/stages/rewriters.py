@@ -104,7 +104,7 @@ class ModelRewriteSpec(RewriteSpec, frozen=True, kw_only=True):
     key_variable: str | None = None
     """The environment variable with the key; None takes OPENAI_API_KEY."""
     instruction: str = ""
-    """What the model is told, in place of the built-in words; `{query}` stands for the query, `{count}` for `count`."""
+    """Instruction to the model, in place of the built-in one; `{query}` stands for the query, `{count}` for `count`."""
     temperature: float | None = 0.0
     """None leaves it to the endpoint."""
     seed: int | None = None
