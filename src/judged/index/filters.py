@@ -27,7 +27,7 @@ SAMPLE = 10_000
 """Vectors from which that direction is found."""
 
 Side: TypeAlias = Literal["inside", "outside"]
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
 _CONDITION = re.compile(
     rf"(?:(?P<low>{_NUMBER})\s*(?P<low_operator><=?)\s*)?(?P<name>\w+)\s*(?P<operator><=?|>=?|==?|:)\s*(?P<value>\S.*)?",
     re.IGNORECASE,
