@@ -264,7 +264,9 @@ def test_without_the_extra_the_file_has_no_figures(monkeypatch: pytest.MonkeyPat
     assert 'data-block="runtime"' not in page
 
 
-def test_the_runtime_is_that_of_the_installed_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_runtime_is_that_of_the_installed_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Nothing in a cache folder takes its place, and nothing is kept there."""
     converter = pytest.importorskip("vl_convert")
     monkeypatch.setenv("JUDGED_CACHE", str(tmp_path))

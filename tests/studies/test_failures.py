@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 import judged
 from judged.cli.main import judged as command
-from judged.studies.folder import write_study
+from judged.studies.outcome.folder import write_study
 from judged.studies.result import Study
-from judged.studies.run import open_study, run_study
+from judged.studies.running.run import open_study, run_study
 from support.json_server import Reply, run_server
 
 pytest.importorskip("bm25s")
@@ -33,7 +33,7 @@ def choose(text): return "words"
 @pytest.fixture(autouse=True)
 def _at_the_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test has a folder of its own, without pictures, which take seconds."""
-    monkeypatch.setattr("judged.studies.folder.find_spec", lambda _name: None)
+    monkeypatch.setattr("judged.studies.outcome.folder.find_spec", lambda _name: None)
     (desk / "failing.py").write_text(CODE)
 
 

@@ -17,7 +17,10 @@ from judged.cli.inputs import (
     SystemName,
     check_standard_input,
     find_baselines,
+    holds_both,
+    list_runs,
     open_predictions,
+    split_name,
     with_baselines,
 )
 from judged.cli.options import (
@@ -162,10 +165,12 @@ def command(
 
     display, settings = queries.to_display(differences.to_display()), comparison.to_settings()
     output.check()
+    named: list[Input] = []
+    added: list[Note] = []
+    baselines = options.baselines
     saved = not (options.scores or options.predictions or runs) and _is_saved(qrels)
-    named, baselines = (
-        ([], options.baselines) if options.scores or saved else _name_runs(qrels, runs, options)
-    )
+    if not options.scores and not saved:
+        qrels, named, baselines, added = _list_systems(qrels, runs, options)
     for path in filter(None, (options.picture, options.diagram)):
         check_picture_path(path)
     attributes = read_attributes(options.slices, clusters=options.cluster) if options.slices else None
@@ -203,18 +208,22 @@ def command(
         figures.append((options.diagram, compared.draw_ranks()))
     for path, figure in figures:
         write_file(path, draw(figure, path.suffix))
-    notes = (Note("method", "info", f"compared by {compared.method}"),)
+    notes = (*added, Note("method", "info", f"compared by {compared.method}"))
     emit(compared, output, display=display, notes=notes, written=[path for path, _ in figures])
 
 
-def _name_runs(
+def _list_systems(
     qrels: str, runs: tuple[str, ...], options: CompareOptions
-) -> tuple[list[Input], tuple[str, ...]]:
-    """Return the runs, baselines and models by name, and the names of the baselines."""
+) -> tuple[str, list[Input], tuple[str, ...], list[Note]]:
+    """Return the judgments, the systems to score by them, the names of the baselines, and notes on what was listed."""
     from judged.io.systems import may_hold_several
 
-    if not options.predictions:
+    added: list[Note] = []
+    if not options.predictions and not (options.baselines and holds_both(qrels)):
         require_runs(runs)
+    if runs or not options.predictions:
+        runs, added = list_runs(qrels, runs)
+        qrels = split_name(qrels)[1]  # it may be one of the runs, with a name
     predicted = open_predictions(options.predictions, qrels)
     known = {text for system in predicted for text in (system.path, system.name)}
     others = [text for text in options.baselines if text not in known]
@@ -223,7 +232,7 @@ def _name_runs(
     baselines = find_baselines(options.baselines, named)
     if not any(may_hold_several(run.system.source) for run in named):
         _check_names([run.name for run in named], baselines)
-    return named, baselines
+    return qrels, named, baselines, added
 
 
 def _is_saved(path: str) -> bool:

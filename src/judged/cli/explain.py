@@ -14,6 +14,7 @@ from judged.cli.inputs import (
     Input,
     InputPath,
     check_standard_input,
+    holds_both,
     one_run,
     open_predictions,
 )
@@ -98,6 +99,8 @@ def command(
 
 def _read_system(qrels: str, run: str | None, options: ExplainOptions) -> Input:
     """Return the run, or the predictions that take its place; raise `UsageError` unless one of them is given."""
+    if run is None and options.predictions is None and holds_both(qrels):
+        run = qrels
     if run is not None and options.predictions is None:
         return one_run(run, join=options.join)
     if run is not None or options.predictions is None:

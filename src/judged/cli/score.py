@@ -14,8 +14,8 @@ from judged.cli.inputs import (
     Input,
     InputPath,
     check_standard_input,
+    list_runs,
     named_runs,
-    need_run,
     open_predictions,
     split_name,
     stem,
@@ -136,7 +136,8 @@ def command(
     if options.scores:
         _score_files([qrels, *runs], options.measures, options.to_reading(profile), display, output)
         return
-    given = runs or (() if options.predictions else (need_run(qrels),))
+    given, added = ((), []) if options.predictions and not runs else list_runs(qrels, runs)
+    qrels = split_name(qrels)[1]  # it may be one of the runs, with a name
     inputs = [*_list_inputs(given, options), *open_predictions(options.predictions, qrels)]
     check_standard_input([qrels, *(run.path for run in inputs)])
     file = None
@@ -155,9 +156,9 @@ def command(
     )
     if display.sort and not display.per_query:
         evaluations = evaluations.sort(display.sort)
-    added: list[Note] = []
     if file is not None:
-        evaluations, added = _add_statistics(evaluations, file.statistics)
+        evaluations, of_intervals = _add_statistics(evaluations, file.statistics)
+        added = [*added, *of_intervals]
     notes = _list_notes(evaluations, file, display, by_default=not named)
     emit(evaluations, output, display=display, notes=(*notes, *added))
 

@@ -15,7 +15,7 @@ from judged.comparison.contrasts import PairedScores, pair_systems
 from judged.comparison.sources import ScoreReading
 from judged.comparison.systems import ScoresLike
 from judged.errors import BadSample, check_kind
-from judged.problem import Note, merge_notes, split_doubts
+from judged.problem import NO_DIRECTION, Note, merge_notes, split_doubts
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.result import Provenance, Result, tabulate
@@ -270,7 +270,8 @@ def plan_queries(
     scores = add_clusters(pair_systems(systems), *chosen, unit)
     for paired in scores:
         _check_reach(paired, settings.difference)
-    notes = [*merge_notes({system.name: system.notes for system in systems}), *pairing]
+    known = merge_notes({system.name: system.notes for system in systems})
+    notes = [*(note for note in known if note.code != NO_DIRECTION), *pairing]  # a plan names no winner
     notes += [note for paired in scores for note in note_left_out(paired, unit)]
     if chosen[1]:
         notes += note_clusters(scores[0].clusters, chosen[0], "t", unit)

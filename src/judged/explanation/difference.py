@@ -25,9 +25,10 @@ from judged.explanation.scoring_rule import (
 from judged.explanation.variants import Trials, Variant
 from judged.io.read import read_run
 from judged.measures.measure import Measure
+from judged.measures.parameters import PARAMETERS
 from judged.measures.written import find_written
 from judged.problem import Note
-from judged.protocol import BaseProtocol
+from judged.protocol import BaseProtocol, Protocol
 from judged.result import Provenance, Result, table_to_arrow
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ class Difference(Result):
             yield "both have the same conventions for this measure"
         elif not self.queries.rows:
             yield "the conventions differ, but no query of this run is affected"
+        yield from (text for row in self.causes.rows if row[-1] and (text := _describe_cause(*row[:3])))
         yield from (f"{row[0]}: {row[-1]}" for row in self.queries.rows[:MAX_QUERIES])
         if len(self.queries.rows) > MAX_QUERIES:
             yield f"{len(self.queries.rows) - MAX_QUERIES:,} more queries are affected"
@@ -146,6 +148,17 @@ class Difference(Result):
         for side in (one, other):
             if side.digits is not None and side.digits < display.digits:
                 yield f"{side.name} prints {side.digits} decimals: {side.value:.{side.digits}f}"
+
+
+def _describe_cause(name: Value, first: Value, second: Value) -> str:
+    """Return what a convention or a parameter decides, and the effects of its values where it has words for them."""
+    declared = Protocol.conventions().get(str(name))
+    if declared is None:
+        known = PARAMETERS.get(str(name))
+        return f"{name}: {known.meaning}" if known else ""
+    about = declared.help[0].lower() + declared.help[1:].removesuffix(".")
+    effects = [declared.outcomes[str(value)] for value in (first, second) if str(value) in declared.outcomes]
+    return "; ".join((f"{name}: {about}", *([", or ".join(effects)] if effects else [])))
 
 
 def _add_texts(table: Table, texts: Mapping[str, str]) -> Table:

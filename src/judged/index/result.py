@@ -404,7 +404,7 @@ _OPEN = (
 )
 _SUBSETS = (
     *("point", "phase", "share", "recall", "by_id", "pct5", "none", "short", "fewest"),
-    *("p50_ms", "p99_ms", "failed"),
+    *("p50_ms", "p99_ms", "update_s", "failed"),
 )
 
 
@@ -415,7 +415,7 @@ def _tabulate_parts(points: Sequence[Point]) -> Iterator[Table]:
     if any(point.measured.open for point in points):
         yield _tabulate_records(list(open_records(points)), "Open loop", _OPEN)
     if any(point.subsets for point in points):
-        yield _tabulate_records(list(subset_records(points)), "Filters and churn", _SUBSETS)
+        yield _tabulate_records(list(subset_records(points)), "Filters, churn and updates", _SUBSETS)
 
 
 def _tabulate_records(records: Sequence[Mapping[str, Value]], title: str, columns: Sequence[str]) -> Table:

@@ -15,7 +15,7 @@ from judged.io.scores.assemble import mean_of_attempts
 from judged.io.scores.read import read_scores
 from judged.io.scores.wide import describe_cells
 from judged.measures.measure import Measure
-from judged.problem import MISSING_VALUES, Note
+from judged.problem import MISSING_VALUES, NO_DIRECTION, Note
 from judged.protocol import BaseProtocol, convention
 from judged.scoring.alignment import Alignment
 from judged.scoring.evaluation import Evaluation
@@ -95,7 +95,7 @@ class ScoreCounts:
             f"whether more of {names} is better is not known, so that nothing wins by it; "
             f"{name_directions('NAME')} says so"
         )
-        return (Note("no-direction", "info", message),)
+        return (Note(NO_DIRECTION, "info", message),)
 
 
 def _name_queries(queries: Sequence[str], count: int = 0) -> str:

@@ -106,10 +106,14 @@ class ReadContext:
     """The tool of the first of them, by the code of the problem."""
     unanswered: int = 0
     """Searches whose output the trace does not hold."""
+    queries: int = 0
+    """Queries of all searches; a call may have several and no results that say which query found them."""
     cited: int = 0
     """Searches whose results are the citations of the answer."""
     earlier: int = 0
     """Sessions that searched in an earlier turn and not in the last."""
+    answers: dict[tuple[str, str], str | None] | None = None
+    """Final answers by system and conversation; None if nobody asks for them."""
     _first_places: dict[str, str] = field(default_factory=dict)
     """The first place of each tool that is not known to search."""
     _problems: list[Problem] = field(default_factory=list)

@@ -18,11 +18,11 @@ from judged.result import tabulate
 from judged.saved import Damaged, from_builtins, to_builtins
 from judged.scoring.evaluate import evaluate
 from judged.store.files import write_file
-from judged.studies.answers import make_run
 from judged.studies.factors.settings import Scalar, TuneSettings, Values
+from judged.studies.fusion.tuning import estimate_mean, split_queries
+from judged.studies.running.answers import make_run
 from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Query, Ranked
-from judged.studies.tuning import estimate_mean, split_queries
 from judged.tables.judgments import Judgments
 from judged.wording import counted
 
