@@ -23,8 +23,10 @@ from judged.profiles.profile import PROFILES
 from judged.studies.specification import make_schema
 from judged.studies.stages.chunkers import CHUNKERS
 from judged.studies.stages.encoders import ENCODERS
+from judged.studies.stages.generators import GENERATORS
 from judged.studies.stages.rerankers import RERANKERS
 from judged.studies.stages.retrievers import RETRIEVERS
+from judged.studies.stages.rewriters import REWRITERS
 from judged.studies.stages.routers import ROUTERS
 from judged.studies.stages.searchers import SEARCHERS
 from judged.studies.stages.skip_policies import SKIP_POLICIES
@@ -49,6 +51,8 @@ STAGES: dict[str, Mapping[str, type[StageSpec]]] = {
     "Rerankers": RERANKERS,
     "Routers": ROUTERS,
     "Skip policies": SKIP_POLICIES,
+    "Rewriters": REWRITERS,
+    "Generators": GENERATORS,
 }
 HOLDS = {
     "id": "id",

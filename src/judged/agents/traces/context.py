@@ -58,7 +58,7 @@ UNREAD = "unread-output"
 CUT = "cut-output"
 NO_OUTPUT = "no-search-output"
 ALWAYS = frozenset((OUTSIDE, BOTH_IDS))
-"""Problems that are never left out: whoever wrote the label or the ids must say what they mean."""
+"""Problems that are never left out, because only the author of the label or the ids knows what they mean."""
 EARLIER_ONLY = "no-search-in-last-turn"
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 
@@ -106,6 +106,8 @@ class ReadContext:
     """The tool of the first of them, by the code of the problem."""
     unanswered: int = 0
     """Searches whose output the trace does not hold."""
+    queries: int = 0
+    """Queries of all searches; a call may have several and no results that say which query found them."""
     cited: int = 0
     """Searches whose results are the citations of the answer."""
     earlier: int = 0
