@@ -224,7 +224,7 @@ def _correct(
 
 
 def _enough(others: Sequence[float]) -> Floats:
-    """Return the values of queries that nobody labelled; a single one has no spread, and is not used."""
+    """Return the values of queries without labels by people; a single one has no spread, and is not used."""
     return np.array(others if len(others) > 1 else [], dtype=float)
 
 

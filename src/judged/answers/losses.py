@@ -351,7 +351,7 @@ def _find_retrieved(
 def _note_system(
     answers: LabelledInputs, system: LabelledAnswers, run: Run, judged: Counter[str], depth: int | None
 ) -> Iterator[Note]:
-    """Yield notes on what counts as not retrieved, or as not said, because nobody judged or labelled it."""
+    """Yield notes on what counts as not retrieved, or as not said, because it has no judgment or label."""
     asked = {query for query, nuggets in answers.truth.nuggets.items() if nuggets}
     retrieved = Counter(run.to_arrow()["query"].to_pylist())
     known = {query: min(count, depth or count) for query, count in retrieved.items() if query in asked}
