@@ -115,7 +115,7 @@ class CompareOptions(ScoreFileOptions):
         type=click.Choice(ALSO),
     )
     rope: float = option(
-        "--rope",
+        "--rope D",
         "Differences up to this have no practical consequence: for --also bayesian, equivalence and power.",
         needs="--also bayesian|equivalence|power",
         type=click.FloatRange(min=0),

@@ -60,12 +60,10 @@ class ExplainOptions:
     )
     published: str | None = option("--published NUMBER", "Find conventions that give this number.")
     changes: int | None = option(
-        "--changes",
-        "With --published or a file: the largest number of conventions changed at once.",
+        "--changes N",
+        "With --published or a file: the largest number of conventions changed at once.  [default: 3, and 2 for a file]",
         needs=("--published NUMBER", "--against FILE"),
         type=click.IntRange(0, 5),
-        default=None,
-        show_default="3, and 2 for a file",
     )
     predictions: str | None = predictions_option("NAME=FILE names the model.", excludes=("--join",))
     texts: str | None = queries_option()

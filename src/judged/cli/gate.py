@@ -176,7 +176,8 @@ class GateOptions(ScoreFileOptions):
     )
     seed: int = seed_option(needs="--test randomisation")
     wall: bool = flag(
-        "--wall", "Let wall times of benchmarks of `judged index` decide, although they were measured apart."
+        "--wall",
+        "Let wall times decide, although they were measured apart: for benchmarks of `judged index`.",
     )
     cluster: str | None = cluster_option()
     attributes: Path | None = attributes_option(section=INPUTS)

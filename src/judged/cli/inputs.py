@@ -32,7 +32,7 @@ class Input:
     name: str
     path: str
     system: System
-    """What is read of it."""
+    """What is known of it before it is read."""
 
     @property
     def label(self) -> str:

@@ -53,9 +53,9 @@ class PowerOptions:
         f"[default: {' '.join(DEFAULT_MEASURES)}; of scores, all that they have]"
     )
     difference: float = option(
-        "--difference D", "The mean difference to show.", section=COMPARISON, type=float, required=True
+        "--difference D", "Mean difference to show.", section=COMPARISON, type=float, required=True
     )
-    power: float = option("--power P", "The chance that it is shown.", type=SHARE, default=0.8)
+    power: float = option("--power P", "Probability of showing it.", type=SHARE, default=0.8)
     alpha: float = alpha_option(type=SHARE)
     one_sided: bool = flag("--one-sided", "Plan a one-sided test.")
     correlation: float = option(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SCORES = "Scores of other tools"
 """Heading of these options in help."""
 WITHOUT = ("--scores",)
-"""What options exclude that are about judgments and runs."""
+"""Options that those about judgments and runs exclude."""
 
 
 READ = "judged.scores"

@@ -40,10 +40,10 @@ MANY = Undefined("more than ten million")
 
 @dataclass(frozen=True, slots=True)
 class PlanSettings:
-    """What a comparison is planned for."""
+    """Target of a planned comparison."""
 
     difference: float
-    """The mean difference to show."""
+    """Mean difference to show."""
     power: float = 0.8
     """The chance that it is shown."""
     alpha: float = 0.05
@@ -142,7 +142,7 @@ class Need:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryPlan(Result):
-    """How many queries a paired comparison needs, by measure and pair of systems."""
+    """Number of queries that a paired comparison needs, by measure and pair of systems."""
 
     kind: ClassVar[str] = "plan"
 

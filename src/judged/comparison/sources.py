@@ -58,7 +58,7 @@ AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
 
 @dataclass(frozen=True, slots=True)
 class ScoreReading:
-    """How scores of other tools are read: their directions, missing values and format."""
+    """Options of scores of other tools: their directions, missing values and format."""
 
     higher: tuple[str, ...] = ()
     """Measures of which more is better."""

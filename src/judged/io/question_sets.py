@@ -34,7 +34,7 @@ MOST_ID_WORDS = 2
 HIGHEST, MOST_DIGITS = 10, 2
 """The highest whole number that may be a grade in a column of an unknown name, and its digits."""
 LISTS = "`['a' 'b']` is how NumPy prints a list, which cannot be read back with certainty"
-"""Why cells that `datasets` writes to CSV are refused."""
+"""Reason for refusing cells that `datasets` writes to CSV."""
 
 
 @dataclass

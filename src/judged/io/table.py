@@ -107,7 +107,7 @@ def read_table(
     return check(raw, schema, name=name or schema.name)
 
 
-def open_path(source: Any, schema: Schema, format: str | None = None) -> tuple[File, Format] | Any:  # noqa: A002
+def open_path(source: object, schema: Schema, format: str | None = None) -> tuple[File, Format] | Any:  # noqa: A002
     """Return a file with its format; or a folder's path, or an ir_datasets data set."""
     from judged.io import ir_datasets
 

@@ -304,7 +304,7 @@ def test_directions_are_those_that_are_named() -> None:
 
 
 def test_values_may_be_nested_in_rows() -> None:
-    """Under `scores`, `metrics` or `measures`; a name that is taken is told apart."""
+    """Under `scores`, `metrics` or `measures`; a name that is taken gets a suffix."""
     nested = (
         '{"id": "q1", "a": 2, "scores": {"a": 0.5, "b": 1}}\n{"id": "q2", "a": 3, "scores": {"a": 0.25}}\n'
     )

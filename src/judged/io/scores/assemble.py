@@ -15,7 +15,7 @@ from judged.errors import BadInput
 from judged.io.scores.content import Content
 from judged.io.scores.format import Record
 from judged.problem import Note, Problem
-from judged.tables.columns import shorten, to_strings
+from judged.tables.columns import can_encode, shorten, to_strings
 from judged.tables.scores import ScoreKind, Scores
 from judged.wording import name_some
 
@@ -75,7 +75,7 @@ class _Builder:
             message = f"the id of the query is {got}, expected text or a whole number"
             self.content.problems.add("bad-id", row, message)
             return
-        if key is None or not _can_encode(key):
+        if key is None or not can_encode(key):
             self.content.problems.add("no-query", row, f"names no query: {UNNAMED}")
             return
         system = record.system or self.content.name
@@ -326,15 +326,7 @@ def _to_text(value: object) -> str | None:
     if value is None or isinstance(value, Mapping | list | tuple):
         return None
     text = value if isinstance(value, str) else str(value)
-    return text if text.strip() and _can_encode(text) else None
-
-
-def _can_encode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return text if text.strip() and can_encode(text) else None
 
 
 def _to_array(texts: Iterable[str | None]) -> pa.Array:

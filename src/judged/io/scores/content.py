@@ -41,7 +41,7 @@ _BROKEN = (ValueError, RecursionError)
 
 @dataclass(eq=False)
 class Content:
-    """What a source holds, before its format is known: exactly one of rows, document and archive."""
+    """Content of a source before its format is known: exactly one of rows, document and archive."""
 
     label: str
     """The name in messages: the path as the user wrote it."""

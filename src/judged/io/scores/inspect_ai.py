@@ -16,7 +16,7 @@ from judged.tables.columns import shorten
 from judged.tables.scores import ScoreKind
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-"""What Inspect counts its letters as: correct, partially correct, incorrect, no answer."""
+"""Values of Inspect's letters: correct, partially correct, incorrect, no answer."""
 _LOCAL = 30
 """Bytes of the header before a file in an archive, without its name and extra field."""
 _BROKEN = (zipfile.BadZipFile, ValueError, KeyError, EOFError, OSError, NotImplementedError, RecursionError)
