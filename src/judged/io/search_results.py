@@ -276,12 +276,12 @@ def make_run(answers: Mapping[object, object], *, name: str, fields: Fields = US
         flat.document += documents
         flat.number += scores
         flat.empty += [] if documents else [query]
-        unnamed += [(row, error) for error in reader.unnamed[before : before + 1]]
-    hints += [error.hint for _, error in unnamed if error.hint is not None]
+        unnamed += [(row, reason) for reason in reader.unnamed[before : before + 1]]
+    hints += [reason.hint for _, reason in unnamed if reason.hint is not None]
     hint = next(iter(hints), None)
     lacking = problems if reader.named or len(problems) else Problems(name, problems.place)
-    for row, error in unnamed:
-        lacking.add(error.code, row, error.message)
+    for row, reason in unnamed:
+        lacking.add(reason.code, row, reason.message)
     problems.raise_if_any(hint=hint)
     flat.notes = tuple(reader.notes())
     run = replace(Run.from_flat(flat, name), texts=reader.texts)
