@@ -40,10 +40,10 @@ help:
 	@echo "make dist        build the wheel and the source distribution in dist"
 	@echo "make test-dist   install both into empty environments, the wheel without a compiler, and run the fast tests"
 	@echo "make lint        linters, types and import contracts alone"
-	@echo "make docs        write the generated pages and the pictures anew"
+	@echo "make docs        write the generated pages and the pictures"
 	@echo "make site        build the documentation's site in build/site and check it in Chromium; notebooks are executed (set up in .venv-site)"
 	@echo "make reliability  attack everything for some minutes, and write docs/reliability.md"
-	@echo "make bench       time judged beside its peers (set up in .venv-bench); half an hour, and 3 GB of files"
+	@echo "make bench       time judged against its peers (set up in .venv-bench); half an hour, and 3 GB of files"
 	@echo "make bench-quick the same at a twentieth of the size"
 	@echo "make clean       remove environments and everything that was built"
 
@@ -168,6 +168,7 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py
 	$(BENCH)/bin/python benchmarks/calls.py --write benchmarks/CALLS.md
 	$(BENCH)/bin/python benchmarks/pairs.py --write benchmarks/PAIRS.md
+	$(BENCH)/bin/python benchmarks/answers.py --write benchmarks/ANSWERS.md
 	$(BENCH)/bin/python benchmarks/sessions.py --write benchmarks/SESSIONS.md
 	$(BENCH)/bin/python benchmarks/traces.py --write benchmarks/TRACES.md
 	$(BENCH)/bin/python benchmarks/dedup.py --write benchmarks/DEDUP.md

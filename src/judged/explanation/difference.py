@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import factorial
-from typing import TYPE_CHECKING, ClassVar, Protocol as Interface
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from judged.explanation.lists import read_graded_judgments
 from judged.explanation.result import list_facts, observe_inputs
 from judged.explanation.scoring_rule import (
     Conventions,
-    Rule,
+    NamedRule,
     RuleDifference,
     blend,
     diff,
@@ -63,7 +63,7 @@ class Side:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference(Result):
-    """Why one measure of one run has two values: the share of every convention, the largest first.
+    """The two values of one measure of one run, explained: the share of every convention, the largest first.
 
     >>> import judged
     >>> run = {"q1": {"a": 1.0, "b": 1.0}}
@@ -240,25 +240,6 @@ def _blend_run(evidence: Evidence, causes: tuple[RuleDifference, ...]) -> Blende
     return BlendedValues(ids, np.array(trials.values), trials.tabulate(ids))
 
 
-class NamedRule(Rule[BaseProtocol], Interface):
-    """A rule with the name of its tool, and what is known about that."""
-
-    @property
-    def name(self) -> str:
-        """Name for people."""
-        ...
-
-    @property
-    def digits(self) -> int | None:
-        """The number of decimals that the tool prints; None for all."""
-        ...
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """Behaviour of the tool that is not reproduced."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class BlendedValues:
     """The value of a system and of every query under every blend of two rules; NaN where a query is not scored."""
@@ -267,7 +248,7 @@ class BlendedValues:
     whole: Floats
     by_query: Floats
 
-    def side(self, end: int, rule: NamedRule) -> Side:
+    def side(self, end: int, rule: NamedRule[BaseProtocol]) -> Side:
         """Return the first or the last blend, which is one of the two rules."""
         scored = int((~np.isnan(self.by_query[end])).sum())
         value = float(self.whole[end])
