@@ -21,7 +21,14 @@ _ZSTANDARD = 93
 """The method of compression of Inspect's archives, which `zipfile` reads from Python 3.14 on."""
 _HEADER = struct.Struct("<26xHH")
 """The header of an entry: the lengths of its name and of its extra field, at the end."""
-_DAMAGED = (zipfile.BadZipFile, msgspec.DecodeError, struct.error, NotImplementedError, EOFError, RuntimeError)
+_DAMAGED = (
+    zipfile.BadZipFile,
+    msgspec.DecodeError,
+    struct.error,
+    NotImplementedError,
+    EOFError,
+    RuntimeError,
+)
 
 
 def read_samples(stream: BinaryIO, label: str) -> Iterator[bytes]:

@@ -15,7 +15,6 @@ from judged.agents.traces.messages.messages import to_conversation
 from judged.agents.traces.messages.openai_chat import record_messages
 from judged.agents.traces.open import Document, Trace
 
-
 ATTACHED = "attachment://"
 
 
