@@ -200,7 +200,9 @@ def make_index(names: tuple[str, ...] = PLAIN) -> judged.IndexBenchmark:
     points = tuple(
         replace(
             point,
-            measured=replace(point.measured, key=f"{at}" * 32, engine=name, version=names[2], error=names[3]),
+            rounds=(
+                replace(point.measured, key=f"{at}" * 32, engine=name, version=names[2], error=names[3]),
+            ),
         )
         for at, name in enumerate(names[:2])
     )
