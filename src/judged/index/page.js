@@ -167,7 +167,6 @@ function indexTable(data, engines, points, isAnswer) {
 /** Throughput against recall, which is stretched towards 1; drawn anew as its width changes. */
 function tradeOff(data, engines) {
   const holder = h("div", {
-    class: "chart",
     role: "img",
     "aria-label": `Queries a second against recall: ${plural(data.points.length, "setting")} of ${plural(engines.size, "engine")}`,
   });
@@ -179,12 +178,12 @@ function tradeOff(data, engines) {
   };
   new ResizeObserver(fit).observe(holder);
   return h(
-    "figure",
+    "div",
     {},
     holder,
     h(
-      "figcaption",
-      {},
+      "p",
+      { class: "note" },
       "Up and to the right is better. Filled marks and lines: settings that no other of the engine beats in both; hollow: beaten. Ring: the answer.",
     ),
   );
