@@ -140,7 +140,7 @@ class IndexOptions:
         type=click.FloatRange(0, 1, min_open=True),
     )
     confident: bool = flag(
-        "--confident", "Choose settings of which the lower end of the interval reaches the recall."
+        "--confident", "Choose only settings whose interval of recall lies above the target."
     )
     against: str | None = option(
         "--against OLD",
@@ -152,7 +152,7 @@ class IndexOptions:
         "Report money: `core=0.04,gib=0.005,disk=0.1` (a core and a GiB of memory for an hour, a GiB on disk for a"
         " month), or a YAML file with these or with a list `instances` of a provider.",
     )
-    fresh: bool = flag("--fresh", "Measure everything again, whatever the folder holds.")
+    fresh: bool = flag("--fresh", "Measure everything again, and ignore what the folder holds.")
 
     @property
     def addresses(self) -> dict[str, str]:
@@ -229,7 +229,7 @@ class WorkloadOptions:
     )
     build_budget: float = option(
         "--build-budget SECONDS",
-        "Time for building one setting again: with longer builds there are fewer rounds.",
+        "Time for rebuilding one setting; settings that take longer to build get fewer rounds.",
         type=click.FloatRange(0),
         default=600.0,
     )
@@ -241,7 +241,7 @@ class WorkloadOptions:
     )
     p99: float | None = option(
         "--p99 MS",
-        "Report the queries a second at which 99 % of the answers take at most this time.",
+        "Report the queries per second at which 99 % of the answers take at most this time.",
         needs="--load LIST",
         section=LOAD,
         type=click.FloatRange(0, min_open=True),

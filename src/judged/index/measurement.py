@@ -224,7 +224,7 @@ class Measurement:
     shared: bool = False
     """Whether it ran in the process of the benchmark, where neither threads nor memory are its own."""
     doubts: tuple[str, ...] = ()
-    """What was noticed about the answers while they were given."""
+    """Notes on the answers, taken while they were given."""
     first: float = nan
     """Milliseconds that the first query after the build took."""
 

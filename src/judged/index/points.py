@@ -59,7 +59,7 @@ QUANTITIES: Mapping[str, Callable[[Measurement], float | None]] = {
     "memory": lambda measured: measured.cost.memory,
     "disk": lambda measured: measured.cost.disk,
 }
-"""What is measured in every round, and has an interval over rounds."""
+"""Quantities measured in every round, with an interval over rounds."""
 
 
 def name_measures(k: int, more: Sequence[str] = ()) -> list[str]:
@@ -135,7 +135,7 @@ class Point:
     """An engine at one setting: what it cost, how fast it is, and how good its answers are."""
 
     rounds: tuple[Measurement, ...]
-    """What was measured, a fresh process for each."""
+    """Measurements, each of a fresh process."""
     measures: Mapping[str, float]
     """Means over queries and rounds, the recall that decides first."""
     recalls: Floats
@@ -148,6 +148,11 @@ class Point:
     """The interval of the 99th percentile by ranks, in milliseconds, where it has few samples; an end may be infinite."""
     subsets: tuple[SubsetPoint, ...] = ()
     notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if len(self.seconds) != len(self.recalls):
+            msg = f"times of {len(self.seconds)} queries, expected one for each of {len(self.recalls)}"
+            raise ValueError(msg)
 
     @property
     def measured(self) -> Measurement:

@@ -25,7 +25,7 @@ from judged.protocol import Protocol
 from judged.result import observe_files
 from judged.scoring.evaluate import evaluate_many
 from judged.scoring.family import FAMILIES, Measures
-from judged.studies.collections import read_question_texts
+from judged.studies.collections.collection import read_question_texts
 from judged.studies.result import StageTimes, Study, SystemRecord
 from judged.studies.stages.awaiting import Awaiter
 from judged.studies.stages.clock import TOTAL, Clock

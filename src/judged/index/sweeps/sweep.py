@@ -102,7 +102,7 @@ class Swept:
     """Every point with its rounds, in the order of the plan."""
     failures: tuple[Failure, ...]
     started: str
-    """What was measured before is reused."""
+    """Start of the sweep: points with an earlier time were measured before, and are reused."""
 
 
 def run_sweep(
@@ -156,7 +156,7 @@ class _Sweep:
     workload: Workload
     results: Path
     folder: Path
-    """Where workers find the data."""
+    """Folder in which workers find the data."""
     at_recall: float | None
     since: str
     """Points that were measured before this time do not count."""
