@@ -53,7 +53,7 @@ def find_direction(vectors: Vectors, seed: int) -> Floats:
     sample = _to_numbers(vectors, rows)
     direction: Floats = np.linalg.eigh(np.cov(sample, rowvar=False).reshape(sample.shape[1], -1))[1][:, -1]
     # an eigenvector has no sign of its own
-    return direction * np.sign(direction[np.abs(direction).argmax()])
+    return np.asarray(direction * np.sign(direction[np.abs(direction).argmax()]))
 
 
 def project(vectors: Vectors, direction: Floats) -> Floats:
@@ -67,7 +67,8 @@ def project(vectors: Vectors, direction: Floats) -> Floats:
 
 def _to_numbers(vectors: Vectors, rows: Ints) -> Floats:
     array = vectors.array[rows]
-    return np.asarray(np.unpackbits(array, axis=1) if vectors.bits else array, dtype=np.float64)
+    bits = np.unpackbits(array.view(np.uint8), axis=1) if vectors.bits else array
+    return np.asarray(bits, dtype=np.float64)
 
 
 def find_columns(texts: tuple[str, ...], vectors: Vectors, seed: int) -> dict[str, Ints]:
