@@ -13,7 +13,7 @@ from judged.errors import BadInput, BadMeasure, BadProtocol
 from judged.studies.collections.collection import read_collection
 from judged.studies.passages.budgets import Budgeted, parse_budget
 from judged.studies.passages.chunking import Judging, chunk_collection
-from judged.studies.running.run import run_study
+from judged.studies.running.run import open_study, run_study
 from judged.studies.specification import CollectionSpec, read_study
 from judged.studies.stages.chunkers import SentenceChunks, Tokeniser
 from judged.studies.stages.stage import Passage, Ranked
@@ -254,3 +254,20 @@ def test_budgets_are_read_from_names() -> None:
     assert Budgeted("nDCG@9tokens", "nDCG", 9).find_measure() == "nDCG"
     with pytest.raises(BadMeasure, match="divides by a cutoff"):
         Budgeted("P@9tokens", "P", 9).find_measure()
+
+
+def test_a_changed_chunker_is_seen(desk: Path) -> None:
+    """The code of a function, a helper that it imports, and the file of a tokeniser are part of the key."""
+    (desk / "cutting_sizes.py").write_text("SIZE = 10\n")
+    (desk / "cutting.py").write_text(
+        "from cutting_sizes import SIZE\n"
+        "def cut(text):\n    return [(at, min(at + SIZE, len(text))) for at in range(0, len(text), SIZE)]\n"
+    )
+    content = study({**WORDS, "chunk": {"type": "function", "function": "cutting:cut"}})
+    before = open_study(content, desk / "out").plan[0].key
+    (desk / "cutting_sizes.py").write_text("SIZE = 20  # changed\n")
+    after = open_study(content, desk / "out").plan[0]
+    uses = [str(use) for stage in after.spec.list_stages() for use in stage.list_uses()]
+
+    assert after.key != before
+    assert uses == ["import cutting:cut"]

@@ -212,6 +212,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     def list_stages(self) -> list[StageSpec]:
         """Return the declarations of its stages, without those of the systems that it consists of."""
         stages: list[StageSpec | None] = [
+            self.chunk_spec(),
             self.encoder_spec(),
             self.search_spec(),
             self.retriever_spec(),
