@@ -16,7 +16,7 @@ from judged.studies.passages.chunking import Judging, chunk_collection
 from judged.studies.running.run import open_study, run_study
 from judged.studies.specification import CollectionSpec, read_study
 from judged.studies.stages.chunkers import SentenceChunks, Tokeniser
-from judged.studies.stages.stage import Passage, Ranked
+from judged.studies.stages.stage import Passage, Ranked, StageFailed
 from support.studies import own
 
 pytest.importorskip("bm25s")
@@ -271,3 +271,24 @@ def test_a_changed_chunker_is_seen(desk: Path) -> None:
 
     assert after.key != before
     assert uses == ["import cutting:cut"]
+
+
+def test_a_tokeniser_next_to_the_study_is_found(desk: Path) -> None:
+    """By its name in the file; one that is not there is an error before anything is run."""
+    tokenizers = pytest.importorskip("tokenizers")
+    place = desk / "studies"
+    place.mkdir()
+    model = tokenizers.Tokenizer(tokenizers.models.WordLevel({"cats": 0, "?": 1}, unk_token="?"))  # noqa: S106
+    model.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    model.save(str(place / "tokenizer.json"))
+    settings = {"chunk": {"type": "tokens", "size": 3, "tokeniser": "tokenizer.json"}}
+    content = study({**WORDS, **settings}, tokeniser="tokenizer.json", measures=["nDCG@3", "R@6tokens"])
+    content["collection"] = {key: f"../{name}" for key, name in content["collection"].items()}
+    (place / "study.yaml").write_text(json.dumps(content))
+    found = run_study(place / "study.yaml")
+
+    assert not found.failures
+    assert found.chunks[0].tokens["largest"] == 3
+    (place / "study.yaml").write_text(json.dumps({**content, "tokeniser": "none.json"}))
+    with pytest.raises(StageFailed, match=r"the tokeniser `none\.json` cannot be read"):
+        run_study(place / "study.yaml")

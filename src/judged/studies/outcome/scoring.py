@@ -408,12 +408,11 @@ def _compare_context(
 
 def _describe_chunks(inputs: StudyInputs, answered: Sequence[Answered]) -> tuple[ChunkRecord, ...]:
     """Return how long passages are, where any are searched or counted."""
-    chunkers = [(system.name, system.planned.spec.chunk_spec()) for system in answered]
     searching = [
-        (name, spec)
-        for (name, spec), system in zip(chunkers, answered, strict=True)
+        (system.name, system.planned.spec.chunk_spec(), system.built)
+        for system in answered
         if system.planned.spec.search is not None
     ]
-    if all(spec is None for _, spec in searching) and not inputs.spec.context_measures():
+    if all(spec is None for _, spec, _ in searching) and not inputs.spec.context_measures():
         return ()
     return describe_chunks(inputs.collection, searching, inputs.spec.tokeniser)

@@ -95,6 +95,12 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     build_seconds: float = 0.0
     encode_seconds: float = 0.0
     cached_documents: int = 0
+    passages: int = 0
+    """Number of passages that it searches; 0: whole documents."""
+    tokens: dict[str, float] = {}
+    """Mean, median and largest number of tokens of a passage, and that of all together."""
+    tokeniser: str = ""
+    """What counted them."""
     encode_spent: tuple[Spent, ...] = ()
     """Tokens of the documents that were encoded."""
     replies_of: float = 0.0

@@ -38,6 +38,7 @@ from judged.studies.running.plan import (
 )
 from judged.studies.specification import StudySpec, read_study
 from judged.studies.stages.chat import Replies
+from judged.studies.stages.chunkers import load_tokeniser
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.stage import Workshop
 from judged.studies.stages.tokens import sum_spent
@@ -67,6 +68,10 @@ def open_study(
     if spec.collections:
         msg = f"the study has {len(spec.collections)} collections, expected one"
         raise BadProtocol(msg, hint="`judged.run_studies` takes several")
+    if any(system.chunk is not None for system in spec.systems) or spec.context_measures():
+        load_tokeniser(
+            spec.tokeniser
+        )  # one that cannot be read is better known before the work than after it
     files = list_inputs(spec.collection) if collection is None else ()
     chosen = read_collection(spec.collection) if collection is None else collection
     training, scored = split_queries(spec, chosen)
@@ -234,16 +239,20 @@ def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counte
     )
     with ExitStack() as stack:
         add: Callable[[Asked], None] | None = None
-        stack.callback(lambda: planned.log.write_build(_describe_build(system)) if add else None)
+        stack.callback(
+            lambda: planned.log.write_build(_describe_build(system, spec.tokeniser)) if add else None
+        )
         for asked in asker.ask_all(wanted):
             if add is None:
                 if not kept:
                     planned.log.restart()  # no sooner: a system that is down takes no answers with it
-                planned.log.write_build(_describe_build(system))  # a process that is killed leaves this
+                planned.log.write_build(
+                    _describe_build(system, spec.tokeniser)
+                )  # a process that is killed leaves this
                 add = stack.enter_context(planned.log.open())
             add(asked)
             counter.count(system.name)
-    planned.log.write_build(_describe_build(system, finished=not asker.failed))
+    planned.log.write_build(_describe_build(system, spec.tokeniser, finished=not asker.failed))
 
 
 def _find_kept(
@@ -276,9 +285,13 @@ class _Counter:
             self._progress(self.done, self.total, f"{detail}, {done:,} of {total:,}")
 
 
-def _describe_build(system: System, *, finished: bool = False) -> Built:
+def _describe_build(system: System, tokeniser: str, *, finished: bool = False) -> Built:
     """Return the figures from building a system, to be kept next to its answers."""
+    chunked = system.chunked
     return Built(
+        passages=0 if chunked is None else len(chunked.passages),
+        tokens={} if chunked is None else chunked.count_tokens(tokeniser),
+        tokeniser=tokeniser,
         finished=finished,
         versions=system.versions(),
         untrained=system.untrained,
