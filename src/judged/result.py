@@ -370,7 +370,7 @@ class Result:
         else:
             write_file(Path(path), data)
 
-    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+    def report(self, path: str | os.PathLike[str], **options: object) -> None:
         """Write the result to one HTML file that needs no network; `options` are those of `judged.report.page.render_report`."""
         find_extension(path, {".html": "html"})
         write_file(

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from statistics import median
 
@@ -31,7 +31,8 @@ CEILINGS = {
     "source lines of the core": 64_000,  # the same; the goal was 42,000
     "files entered by `judged sessions`": 79,  # studies; columns that users name; the goal is 55
     "functions with more than 8 parameters": 26,  # studies; public verbs, whose keywords people know; the goal is 12
-    "`isinstance` on results": 1,
+    "of these, neither public nor a constructor": 7,
+    "`isinstance` on results": 0,
 }
 """What the project agreed not to exceed; a part of the product that needs more raises its line, with a reason."""
 SHORT = 40
@@ -106,6 +107,7 @@ def measure_house() -> dict[str, int]:
         "modules with one importer": len(find_single_importers()),
         "`Any`": sum(len(re.findall(r"\bAny\b", line)) for line in code),
         "functions with more than 8 parameters": count_parameters(texts.values()),
+        "of these, neither public nor a constructor": count_parameters(texts.values(), list_public()),
         "`isinstance` on results": count_result_checks(texts),
         "lines of comments": sum(
             line.lstrip().startswith("# ") for text in texts.values() for line in text.splitlines()
@@ -164,13 +166,29 @@ def count_entered() -> dict[str, int]:
     return {f"files entered by `judged {name}`": len(files) for name, files in trace_commands().items()}
 
 
-def count_parameters(texts: Iterable[str]) -> int:
-    """Return how many functions have more parameters than they should."""
+def list_public() -> set[str]:
+    """Return the names that packages export, those of drop-in replacements, and the constructor of tables."""
+    exported = {
+        name
+        for path in PACKAGE.rglob("*.pyi")
+        for name in re.findall(r"\b(\w+) as \1\b", path.read_text(encoding="utf-8"))
+    }
+    replacing = {
+        node.name
+        for path in (PACKAGE / "compat").glob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    return {*exported, *replacing, "from_columns"}
+
+
+def count_parameters(texts: Iterable[str], known: Collection[str] = ()) -> int:
+    """Return how many functions have more parameters than they should, without those of known names."""
     functions = (
         node.args
         for text in texts
         for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name not in known
     )
     return sum(len([*each.posonlyargs, *each.args, *each.kwonlyargs]) > PARAMETERS for each in functions)
 

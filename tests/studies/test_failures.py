@@ -197,7 +197,7 @@ def test_more_failures_than_allowed_are_the_failure_of_the_system(desk: Path) ->
 
 def test_a_query_is_asked_again_as_often_as_allowed(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every kind of system is."""
-    monkeypatch.setattr("judged.studies.running.asker.FIRST_WAIT", 0.001)
+    monkeypatch.setattr("judged.net.retry.FIRST_WAIT", 0.001)
     study = run(flaky(desk, "second_time", retries=1), warmup=0)
 
     assert not study.failures

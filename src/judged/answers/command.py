@@ -240,9 +240,10 @@ def _gate(report: AnswerReport, options: AnswerOptions, settings: Settings) -> t
 
 def _attribute(answers: Any, options: AnswerOptions, settings: Settings) -> LossReport:
     from judged.answers.losses import attribute
-    from judged.io.read import read_judgments, read_run
+    from judged.answers.read import read_nugget_judgments
+    from judged.io.read import read_run
 
     named = [split_name(path) for path in options.runs]
     runs: Mapping[str | None, Any] = {name: read_run(path) for name, path in named}
-    judgments = read_judgments(options.judgments, intents=True)
+    judgments = read_nugget_judgments(options.judgments)
     return attribute(answers, runs, judgments, depth=options.depth, level=settings.level)

@@ -38,7 +38,7 @@ from judged.answers.read import (
     read_responses,
 )
 from judged.answers.result import AnswerReport, make_details
-from judged.answers.tables import Assignment, Claim, Labels, Nugget, Reference, Rows, Support
+from judged.answers.tables import UNLABELLED, Assignment, Claim, Labels, Nugget, Reference, Rows, Support
 from judged.errors import check_kind
 from judged.measures.measure import Measure
 from judged.problem import Note
@@ -48,6 +48,7 @@ from judged.scoring.evaluations import Evaluations
 from judged.scoring.evaluator import Plan, Truth as PlanTruth, evaluate_table
 from judged.scoring.family import Measures
 from judged.tables.responses import Part, Responses
+from judged.wording import counted, name_some
 
 LabelsLike: TypeAlias = Any
 """A file of labels, rows, or a list of several of these."""
@@ -301,12 +302,42 @@ class _Matching:
         self._labels: dict[str, int] = dict.fromkeys(answers.systems, 0)
         self._unused: dict[str, int] = dict.fromkeys(answers.systems, 0)
         self._elsewhere: dict[str, None] = {}
+        self._matched: set[str] = set()
+        """Kinds of labels of which one belongs to an answer."""
+        self._said: dict[str, list[str]] = {}
+        """Queries of each system whose answer is empty and has nuggets that are labelled as said."""
+        self._listed = given_nuggets
         names = _NuggetNames(truth) if given_nuggets else None
         self._add_nuggets(labels, names)
         self._add_support(labels)
         self._add_claims(labels)
         for source in labels:
             source.problems.raise_if_any()
+        self._refuse_strangers(labels)
+
+    def _refuse_strangers(self, labels: Sequence[Labels]) -> None:
+        """Raise `BadInput` if all labels of a kind belong to something else: every pair would count as unlabelled."""
+        for kind, what in ((Assignment, "answer"), (Support, "citation"), (Claim, "answer")):
+            first = next(merge(kind, labels), None)
+            cites = kind is not Support or any(part.citations for part in self._answers)
+            if first is None or kind.__name__ in self._matched or not cites:
+                continue
+            source, number, row = first
+            system = "" if row.system is None else f" of `{row.system}`"
+            cited = (
+                f", part {row.part} of it citing {name_some([f'`{name}`' for name in row.documents], 3)}"
+                if isinstance(row, Support)
+                else ""
+            )
+            message = f"no label belongs to {'an' if what == 'answer' else 'a'} {what}: the first is for the answer{system} to `{row.query}`{cited}"
+            source.problems.add("no-label-matches", number, message)
+            names = name_some([f"`{name}`" for name in self._answers.systems], 3)
+            queries = name_some(
+                [f"`{name}`" for name in dict.fromkeys(self._answers.table["query"].to_pylist())], 3
+            )
+            source.problems.raise_if_any(
+                hint=f"the answers are of {names} to {queries}; `NAME=FILE` names the system of a file"
+            )
 
     def _find(self, source: Rows[Any], number: int, row: Any) -> tuple[str, Unit] | None:
         """Return the answer that a label belongs to; None if there is none."""
@@ -342,7 +373,11 @@ class _Matching:
                 source.problems.add("unknown-nugget", number, message)
                 continue
             found = self._find(source, number, row)
-            if found is not None:
+            if found is None:
+                continue
+            self._matched.add("Assignment")
+            self._check_text(*found, row)
+            if row.label != UNLABELLED:
                 known = self._nuggets.setdefault(found[0], {}).setdefault(found[1], {})
                 known.setdefault(nugget, []).append(row.label)
 
@@ -359,7 +394,9 @@ class _Matching:
                 message = f"the answer of `{system}` to `{row.query}` has no part {row.part}, expected 1 to {len(parts)}"
                 source.problems.add("unknown-part", number, message)
                 continue
-            if not set(row.documents) <= set(part.citations):
+            if set(row.documents) <= set(part.citations):
+                self._matched.add("Support")
+            else:
                 self._unused[system] += 1
             key = (row.part, tuple(sorted(set(row.documents))))
             self._support.setdefault(system, {}).setdefault(unit, {}).setdefault(key, []).append(row.label)
@@ -378,7 +415,16 @@ class _Matching:
                 self.given.add(name_kind(row))
             found = self._find(source, number, row)
             if found is not None:
+                self._matched.add("Claim")
                 self._claims.setdefault(found[0], {}).setdefault(found[1], []).append(row)
+
+    def _check_text(self, system: str, unit: Unit, row: Assignment) -> None:
+        """Remember an empty answer that is said to state a nugget."""
+        empty = row.label in {"support", "partial_support"} and not any(
+            part.text for part in self._by_system[system][unit]
+        )
+        if empty and unit[0] not in (known := self._said.setdefault(system, [])):
+            known.append(unit[0])
 
     def label(self, system: str) -> LabelledAnswers:
         """Return the answers of a system with their labels; of several that differ, all in their order."""
@@ -387,6 +433,13 @@ class _Matching:
             names = ", ".join(f"`{name}`" for name in list(self._elsewhere)[:3])
             message = f"labels of systems without answers here are not used: {names}{', …' if len(self._elsewhere) > 3 else ''}"
             notes.append(Note("other-systems", "info", message))
+        if self._listed and NUGGETS not in self.given:
+            message = "nuggets are listed, and no label says which answers have them: no recall of nuggets"
+            notes.append(Note("nuggets-without-labels", "warning", message))
+        if self._said.get(system):
+            queries = name_some([f"`{query}`" for query in self._said[system]], 3)
+            message = f"{counted(len(self._said[system]), 'empty answer')} of `{system}` labelled as stating nuggets: {queries}; the labels may be those of other answers"
+            notes.insert(0, Note("empty-answers", "warning", message))
         return LabelledAnswers(
             system,
             self._by_system[system],

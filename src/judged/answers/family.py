@@ -12,7 +12,6 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from judged.answers.kernels import STATES, SUPPORT, AnswerView, CitationArrays, ClaimArrays, NuggetArrays
-from judged.answers.measures import ANSWER_MEASURES
 from judged.answers.needs import (
     CITATIONS,
     NUGGETS,
@@ -535,9 +534,7 @@ ANSWER = Family(
     protocol=AnswerProtocol,
     view=AnswerView,
     align=align_answers,
-    measures=ANSWER_MEASURES,
     default_measures=("NuggetRecall", "CitationPrecision", "CitationRecall", "Cited", "Words"),
-    parse=parse_answer_measures,
     input_roles=("nuggets", "responses"),
 )
 """Generated answers, scored by labels of their nuggets, citations and claims."""

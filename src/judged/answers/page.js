@@ -8,9 +8,9 @@ definePage("answers", "", async (page, subject) => {
   if (data.shares.length) page.append(...lossBars(data));
   const points = await block(subject, "answers", "points");
   if (points.length) page.append(recallAgainstWords(data, points));
-  if (data.contrasts.length) page.append(h("h2", {}, "Paired differences"), answerContrasts(data));
+  if (data.contrasts.length) page.append(h("h2", {}, "Paired differences"), ...answerContrasts(data));
   page.append(notes(subject) || "");
-  await oneQuestion(page, subject, data);
+  await oneQuestion(page, subject, data, points);
 });
 
 const LOSS_KINDS = [
@@ -185,7 +185,8 @@ function lossBars(data) {
             value: row => float(row[kind][0]),
             cell: row => [
               fixed(row[kind][0], 3),
-              h("span", { class: "soft" }, ` ${fixed(row[kind][1], 3)} to ${fixed(row[kind][2], 3)}`),
+              known(row[kind][1]) &&
+                h("span", { class: "soft" }, ` ${fixed(row[kind][1], 3)} to ${fixed(row[kind][2], 3)}`),
             ],
           })),
           { name: "said of retrieved", value: row => float(row.use), cell: row => fixed(row.use, 3) },
@@ -235,10 +236,28 @@ function recallAgainstWords(data, points) {
   );
 }
 
+/** The differences in the main measure, and those in others on request. */
 function answerContrasts(data) {
+  const main = data.contrasts.filter(row => row.measure === data.main),
+    others = data.contrasts.filter(row => row.measure !== data.main);
+  if (!main.length) return [contrastTable(data.contrasts)];
+  return [
+    contrastTable(main),
+    others.length
+      ? h(
+          "details",
+          { class: "note" },
+          h("summary", {}, "Differences in other measures"),
+          contrastTable(others),
+        )
+      : "",
+  ];
+}
+
+function contrastTable(rows) {
   return table({
     name: "Differences",
-    rows: data.contrasts,
+    rows,
     limit: 30,
     columns: [
       { name: "measure", text: true, left: true, value: row => row.measure },
@@ -262,7 +281,7 @@ function answerContrasts(data) {
   });
 }
 
-async function oneQuestion(page, subject, data) {
+async function oneQuestion(page, subject, data, points) {
   page.append(h("h2", {}, "One question"));
   if (!data.queries.length)
     return page.append(h("p", { class: "note" }, "Answers are not in this file, only their values."));
@@ -275,7 +294,9 @@ async function oneQuestion(page, subject, data) {
   const show = id =>
     holder.replaceChildren(
       ...((nuggets[id] || []).length ? [nuggetTable(data, nuggets[id])] : []),
-      ...(answers[id] || []).map(answer => oneAnswer(answer, passages)),
+      ...(answers[id] || []).map(answer =>
+        oneAnswer(answer, passages, answerFacts(data, points, id, answer)),
+      ),
     );
   const select = h(
     "select",
@@ -339,8 +360,21 @@ function nuggetTable(data, rows) {
   });
 }
 
+/** The value, the length and the support of one answer, in a line. */
+function answerFacts(data, points, id, { system, attempt, sentences, supported }) {
+  const point = attempt === null && points.find(row => row.system === system && row.query === id),
+    cites = sentences.some(({ citations }) => citations.length);
+  return [
+    point && `${wordsOf(data)} ${fixed(point.value, 3)}`,
+    cites && `${count(supported)} of ${plural(sentences.length, "sentence")} supported`,
+    point && plural(point.words, "word"),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
 /** An answer, a sentence after the other; a citation opens its passage below. */
-function oneAnswer({ system, attempt, sentences }, passages) {
+function oneAnswer({ system, attempt, sentences }, passages, facts) {
   const opened = h("div", { class: "passage", role: "status" });
   let current = null;
   const open = (button, document, words) => {
@@ -376,6 +410,7 @@ function oneAnswer({ system, attempt, sentences }, passages) {
     "section",
     { class: "answer" },
     h("h3", {}, named(system), attempt ? h("span", { class: "soft" }, ` attempt ${attempt}`) : ""),
+    facts && h("p", { class: "soft facts" }, facts),
     sentences.length
       ? h(
           "p",

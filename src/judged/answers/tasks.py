@@ -26,7 +26,8 @@ def _declare(
     name: str, unit: str, texts: tuple[str, ...], table: str, *, optional: tuple[str, ...] = ()
 ) -> Task:
     home = f"judged.answers.label_commands:{name}"
-    return Task(name, f"judged.answers:prompts/{name}.yaml", unit, texts, optional, table, home)
+    reader = "judged.answers.grades:read_word_labels"
+    return Task(name, f"judged.answers:prompts/{name}.yaml", unit, texts, optional, table, home, reader)
 
 
 NUGGETS = _declare("nuggets", "question", ("query", "documents"), "nuggets")

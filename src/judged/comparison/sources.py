@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from glob import glob
 from math import nan
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -30,7 +31,7 @@ from judged.io.open import is_file, is_path, name_files, open_file
 from judged.io.scores.long import is_own, restore_clusters, restore_written
 from judged.io.scores.read import ScoreFile, list_names, read_file, set_directions
 from judged.io.sniff import detect
-from judged.io.systems import find_unlisted
+from judged.io.systems import find_unlisted, natural_key
 from judged.io.table import is_frame
 from judged.measures.groups import SCOPES
 from judged.measures.measure import Measure
@@ -45,7 +46,9 @@ from judged.scoring.family import Measures
 from judged.scoring.foreign import SCORE, ScoreProtocol, describe_measure
 from judged.stats.intervals import Interval, mean_interval
 from judged.stats.outcome import Undefined
+from judged.store.remote import has_pattern
 from judged.tables.columns import to_strings
+from judged.tables.mapping import keep_map
 from judged.tables.schema import RUN, SCORES
 from judged.tables.scores import ScoreKind, Scores
 from judged.wording import name_some
@@ -55,7 +58,7 @@ AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
 
 @dataclass(frozen=True, slots=True)
 class ScoreReading:
-    """How scores of other tools are read: their directions, missing values and format."""
+    """Options of scores of other tools: their directions, missing values and format."""
 
     higher: tuple[str, ...] = ()
     """Measures of which more is better."""
@@ -142,12 +145,40 @@ def list_sources(sources: Sources) -> list[tuple[str | None, object]]:
     """Return every source with the name that it was given, if any."""
     if isinstance(sources, Mapping) and not isinstance(sources, Result):
         return [(str(name), source) for name, source in sources.items()]
+    if is_path(sources):
+        return [(None, path) for path in expand_path(sources)]
     alone = isinstance(sources, Result | Scores) or is_file(sources) or is_frame(sources)
     if alone or hasattr(sources, "to_pandas"):
         return [(None, sources)]
     if not isinstance(sources, Iterable):
         raise _wrong_kind(sources)
-    return [(None, source) for source in sources]
+    return [
+        (None, path) for source in sources for path in (expand_path(source) if is_path(source) else [source])
+    ]
+
+
+def expand_path(path: Any) -> list[Any]:
+    """Return the files of a folder or of a pattern in natural order, each a system, or the path itself.
+
+    Names that begin with `.` or `_` are those of other programs.
+    """
+    text = os.fspath(path)
+    folder = Path(text)
+    if folder.is_dir():
+        inside = [file for file in folder.rglob("*") if not _is_hidden(file.relative_to(folder))]
+    elif has_pattern(text) and not folder.exists():
+        inside = [Path(file) for file in glob(text, recursive=True) if not _is_hidden(Path(Path(file).name))]  # noqa: PTH207
+    else:
+        return [path]
+    files = sorted((str(file) for file in inside if file.is_file()), key=natural_key)
+    if not files:
+        msg = f"{text} holds no files, expected files of scores"
+        raise Unreadable(msg)
+    return [keep_map(file, path) if isinstance(path, str) else file for file in files]
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(name.startswith((".", "_")) for name in path.parts)
 
 
 def add_files(sources: Sources, wanted: Sequence[str]) -> Sources:

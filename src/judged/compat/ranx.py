@@ -466,7 +466,7 @@ def fuse(
 
 
 class _RanxError(JudgedError, AssertionError):
-    """What ranx asserts."""
+    """An error that is also the `AssertionError` of ranx."""
 
 
 def _name(metric: str) -> str:

@@ -30,7 +30,7 @@ from judged.io.answer_shapes import (
 )
 from judged.problem import Place, Problems
 from judged.tables.judgments import NUMBERED
-from judged.tables.nested import REPEATED, Flat, keep_order
+from judged.tables.nested import REPEATED, Flat, describe_type, keep_order
 from judged.tables.run import Run
 from judged.tables.schema import DOCUMENTS
 from judged.wording import counted, name_some
@@ -145,7 +145,7 @@ class AnswerReader:
         self.counts["numbered"] += hasattr(value, "__index__")
         return str(value)
 
-    def _read_item(self, item: Any, place: str, *, distances: bool) -> Found:
+    def _read_item(self, item: object, place: str, *, distances: bool) -> Found:
         if is_id(item):
             if self.fields.id is not None:
                 message = f"{place} is {_shorten(item)}, which has no field `{self.fields.id}`"
@@ -316,7 +316,7 @@ def _check_ready(answer: object) -> None:
         raise BadAnswer("not-results", message)
     if inspect.isawaitable(answer) or isinstance(answer, AsyncIterator):
         getattr(answer, "close", lambda: None)()  # else Python warns that it was never awaited
-        message = f"is {_name_type(answer)} that was not awaited, expected the results"
+        message = f"is {describe_type(answer)} that was not awaited, expected the results"
         raise BadAnswer("not-awaited", message, hint="`await` it first")
     if inspect.isgenerator(answer) and inspect.getgeneratorstate(answer) == inspect.GEN_CLOSED:
         message = "is a generator that was consumed already, expected the results"
@@ -341,11 +341,11 @@ def _list_items(answer: object) -> list[object]:
         message = "is a set, which has no order, expected a list of results, best first"
         raise BadAnswer("not-results", message)
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
-        message = f"is {_name_type(answer)}, expected a list of results, best first"
+        message = f"is {describe_type(answer)}, expected a list of results, best first"
         raise BadAnswer("not-results", message)
     items = list(answer.tolist() if isinstance(answer, np.ndarray) else answer)
     if not items and isinstance(answer, Iterator) and not inspect.isgenerator(answer):
-        message = f"is {_name_type(answer)} that yields nothing, and may have been consumed"
+        message = f"is {describe_type(answer)} that yields nothing, and may have been consumed"
         raise BadAnswer("consumed", message, hint="keep results in a list: `list(…)`")
     return items
 
@@ -448,11 +448,6 @@ def _suggest_field(fields: Sequence[str]) -> str:
     likely += [name for name in usable if name.endswith("id") and name != "id"]
     example = next(iter(likely), "metadata.source")
     return f"`id_field` names the field that has the ids of the judged documents, such as `{example}`"
-
-
-def _name_type(value: object) -> str:
-    name = type(value).__name__
-    return f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"
 
 
 def _shorten(value: object) -> str:

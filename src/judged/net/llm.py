@@ -188,7 +188,7 @@ class Reply:
     text: str | None
     refusal: str | None = None
     finish: str | None = None
-    """Why the model stopped, such as `stop` or `length`."""
+    """Reason for which the model stopped, such as `stop` or `length`."""
     tokens_in: int | None = None
     """None if the endpoint counts no tokens."""
     tokens_out: int | None = None

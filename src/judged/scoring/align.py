@@ -19,9 +19,7 @@ from judged.kernels.scan.align import Aligned
 from judged.kernels.segments import segment_count, segment_ids
 from judged.kernels.sorting import sort_descending
 from judged.kernels.ties import make_ideal, order_ties_by_grade
-from judged.measures.groups import MEASURES
 from judged.measures.measure import Measure
-from judged.measures.parse import parse_measures
 from judged.problem import Note
 from judged.progress import Progress
 from judged.protocol import Protocol
@@ -457,9 +455,7 @@ RANKED = Family(
     protocol=Protocol,
     view=Ranking,
     align=align,
-    measures=MEASURES,
     default_measures=("nDCG@10", "AP", "RR", "P@10", "R@100"),
-    parse=parse_measures,
     read_truth=read_judgments_for,
     read_system=_read_run,
     read_systems=lambda source, label: read_runs(source, name=label),

@@ -157,7 +157,7 @@ class Study(Result):
     failed_queries: tuple[FailedQuery, ...] = ()
     """The queries that systems failed on, where that is not their own failure."""
     load: tuple[LoadPoint, ...] = ()
-    """What load tests of the systems measured."""
+    """Measurements of load tests of the systems."""
     tunings: Mapping[str, FusionTuning] = field(default_factory=dict)
     """The tuned weights of fusions, by system."""
     settings: Mapping[str, SettingsTuning] = field(default_factory=dict)
@@ -535,7 +535,7 @@ class Study(Result):
                 rows.append((record.name, *map(_round, means), *map(_round, total.values())))
         columns = ("system", *parts, "total", "p50", "p90", "p95", "p99")
         return Table(
-            columns, tuple(rows), title="Milliseconds a query: means by stage, and percentiles of the total"
+            columns, tuple(rows), title="Milliseconds per query: means by stage, and percentiles of the total"
         )
 
     def _tabulate_load(self) -> Table:

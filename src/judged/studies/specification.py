@@ -289,7 +289,7 @@ def _find_measure_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
     try:
         if spec.context_measures() and not spec.measure_names():
             msg = "has no measure of whole rankings, expected at least one"
-            raise BadProtocol(msg, hint="for example `nDCG@10` beside `R@2000tokens`")
+            raise BadProtocol(msg, hint="for example `nDCG@10` in addition to `R@2000tokens`")
         parse_measures(list(spec.measure_names()))
         for measure in spec.context_measures():
             measure.find_measure()

@@ -561,7 +561,7 @@ class System:
         return [note for notes in found if notes is not None for note in notes()]
 
     def forget(self) -> None:
-        """Forget what was counted for notes: a warm-up is no part of the results, nor is what another system asked."""
+        """Forget what was counted for notes: neither a warm-up nor the requests of another system are part of the results."""
         for stage in self._list_stages():
             getattr(stage, "forget", lambda: None)()
 
@@ -864,7 +864,7 @@ def _ask_part(system: System, part: System, query: Query) -> Ranked:
 
 
 def _search_chunks(searcher: Searcher, chunked: Chunked, depth: int, query: Query) -> Ranked:
-    """Return the best passages: so many that they come from `depth` documents, or all that the searcher finds."""
+    """Return the best passages, until they come from `depth` documents, or all that the searcher finds."""
     total = len(chunked.passages)
     count = min(round(depth * max(chunked.per_document, 1.0)), total)
     while True:

@@ -157,7 +157,7 @@ def _identify_run(run: Run) -> Run:
     made = RunTable.from_columns(
         [queries[row] for row in rows], [keys[row] for row in rows], scores[rows], name=run.name, notes=notes
     )
-    empty = getattr(run.as_columns().source, "empty", None)
+    empty = run.to_columns().empty
     return replace(made, by_text=True, source=replace(made.source, empty=empty))  # type: ignore[arg-type]
 
 

@@ -53,6 +53,8 @@ def to_session(conversation: Conversation, context: ReadContext) -> Session:
         context.earlier += 1
     asked = [*earlier, *([turn.question] if turn.question else [])]
     task, task_from = name_task(conversation.task, asked, conversation.id)
+    if context.answers is not None:
+        context.answers[conversation.system or context.name, str(conversation.id)] = turn.answer
     return Session(
         conversation=str(conversation.id),
         system=conversation.system or context.name,
@@ -128,6 +130,7 @@ def _read_step(step: Step, where: str, context: ReadContext, opened: list[str]) 
 def _read_call(call: Call, where: str, context: ReadContext) -> Iterator[Search]:
     """Yield one search for each query of a call whose output is split by query, else one for all."""
     queries = context.tools.queries(call.tool, call.arguments)
+    context.queries += max(1, len(queries))
     for query, values in _find_results(call, queries, where, context):
         results = (
             _read_result(value, f"{where}, result {at}", context) for at, value in enumerate(values, 1)
@@ -139,7 +142,7 @@ def _read_call(call: Call, where: str, context: ReadContext) -> Iterator[Search]
 
 def _find_results(call: Call, queries: list[str], where: str, context: ReadContext) -> Found:
     """Return the values of the results, by query."""
-    nothing: Found = [(query, []) for query in queries] or [(None, [])]
+    nothing: Found = [("\n".join(queries) or None, [])]
     context.cited += call.cited
     if call.output is UNSET and not call.failed:
         context.unanswered += 1

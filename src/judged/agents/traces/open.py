@@ -15,6 +15,7 @@ from typing import BinaryIO
 import msgspec
 
 from judged.agents.tables import Session
+from judged.agents.traces.archive import MAGIC, read_samples
 from judged.agents.traces.json_values import Json
 from judged.agents.traces.plain.write import to_plain
 from judged.errors import BadInput, Unreadable, WrongKind
@@ -302,12 +303,25 @@ def _open_file(content: str | bytes, path: object) -> Trace:
 
 
 def _open_stream(stream: BinaryIO, *, label: str, name: str) -> Trace:
-    return Trace(_lines(decompress_stream(stream, label=label), label), label=label, name=name)
+    return Trace(_lines(_unpack(stream, label), label), label=label, name=name)
 
 
 def _read_chunks(path: str) -> Iterator[bytes]:
     with open_binary(path) as stream:
-        yield from decompress_stream(stream, label=path)
+        yield from _unpack(stream, path)
+
+
+def _unpack(stream: BinaryIO, label: str) -> Iterator[bytes]:
+    """Yield the content of a stream in chunks, decompressed; of an archive, a line for each of its samples."""
+    if isinstance(stream, io.BufferedReader):
+        begins = stream.peek(len(MAGIC))[: len(MAGIC)]
+    else:
+        begins = stream.read(len(MAGIC))
+        stream.seek(0)
+    if begins == MAGIC:
+        yield from (line + b"\n" for line in read_samples(stream, label))
+    else:
+        yield from decompress_stream(stream, label=label)
 
 
 def _lines(chunks: Iterator[bytes], label: str) -> Iterator[bytes]:

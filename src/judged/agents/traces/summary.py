@@ -106,6 +106,7 @@ class TraceSummary:
             "steps": self.steps,
             "iterations": self.iterations,
             "searches": self.searches,
+            "queries": max(self.context.queries, self.searches),
             "searches_without_results": self.empty,
             "sessions_without_search": self.idle,
             "results": self.results,

@@ -55,7 +55,7 @@ def _find_span(
         if not 0 <= start < end <= len(document.text) or start % 1 or end % 1:
             return (
                 nothing,
-                f"`{start:g}` to `{end:g}` is no part of a text of {len(document.text):,} characters",
+                f"`{start:g}` to `{end:g}` is not part of a text of {len(document.text):,} characters",
             )
         first, last = max(int(start) + shift, title), min(int(end) + shift, len(whole))
         return (Passage(name, first, last), "") if first < last else (nothing, "the passage is white space")

@@ -200,8 +200,7 @@ def sort_names(score: Floats, names: Sequence[str]) -> list[int] | None:
 
 
 def _check_scores(run: Run) -> Columns:
-    whole = run.as_columns().source
-    assert isinstance(whole, Columns)  # noqa: S101 - `as_columns` returns nothing else
+    whole = run.to_columns()
     if not np.isfinite(whole.score).all():
         problems = Problems(run.name, whole.place)
         infinite = np.flatnonzero(~np.isfinite(whole.score))

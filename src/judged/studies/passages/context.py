@@ -109,7 +109,7 @@ def _cut(
         if spent > tokens:
             break
         fitting += 1
-    # a result that nobody judged stands for none at all, so that a run in which nothing fits is one
+    # an unjudged result stands in for an empty list, so that a run in which nothing fits is still a run
     units = [unit for _, unit in judging.list_units(passages[:fitting])] or [NOTHING]
     return asked.query, units, [-float(rank) for rank in range(1, len(units) + 1)]
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import msgspec
 
 from judged.errors import JudgedError
+from judged.net.retry import backoff
 from judged.studies.running.answers import Asked
 from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Query, Ranked, StageFailed
@@ -27,10 +28,6 @@ from judged.wording import counted
 
 if TYPE_CHECKING:
     from judged.studies.specification import StudySpec
-
-FIRST_WAIT = 0.1
-"""Seconds before the second attempt; each further one waits twice as long."""
-LONGEST_WAIT = 10.0
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +125,7 @@ class Asker:
         """Return the answer to a query, or its failure, unless that is the failure of the system."""
         for attempt in range(self.limits.retries + 1):
             if attempt:
-                sleep(min(FIRST_WAIT * 2 ** (attempt - 1), LONGEST_WAIT))
+                sleep(backoff(attempt - 1, None))
             try:
                 return self._ask_in_time(wanted)
             except JudgedError as error:

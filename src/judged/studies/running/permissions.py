@@ -23,14 +23,14 @@ from judged.studies.system import SystemSpec
 from judged.wording import join_words
 
 USUAL = frozenset({KEY_VARIABLE, URL_VARIABLE, "ES_AUTHORIZATION", "PGVECTOR_URL"})
-"""The variables that kinds of stages read without being told, and those that the documentation names for them."""
+"""Variables that kinds of stages read by default, and those that the documentation names for them."""
 PATIENCE = 2.0
 """Seconds in which a server must accept a connection to be reachable."""
 PORTS = {"http": 80, "https": 443, "postgresql": 5432, "postgres": 5432}
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a user allows every study."""
+    """Permissions that a user gives every study."""
 
     allow_env: tuple[str, ...] = ()
     """Environment variables that studies may read."""
@@ -85,7 +85,7 @@ def describe_uses(systems: Iterable[SystemSpec], allowed: Collection[str] = ()) 
 
 
 def _find_problem(address: str) -> str:
-    """Return why a server cannot be reached; empty if it can, or if it cannot be told."""
+    """Return why a server cannot be reached; empty if it can, or if that is unknown."""
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port or PORTS.get(parts.scheme)

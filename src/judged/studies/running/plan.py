@@ -109,7 +109,7 @@ class StudyInputs:
 
 @dataclass(frozen=True)
 class Keeping:
-    """What is kept of earlier runs."""
+    """Results of earlier runs to keep."""
 
     reuse: bool = False
     """Whether finished answers of systems that a study does not build are kept too."""

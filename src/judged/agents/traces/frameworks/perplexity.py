@@ -6,7 +6,7 @@ Read as the API reference describes it; no recording was at hand.
 from __future__ import annotations
 
 from judged.agents.traces.frameworks.translation import make_call, make_format, make_output
-from judged.agents.traces.json_values import Json, get_body
+from judged.agents.traces.json_values import Json, get_body, list_objects
 from judged.agents.traces.messages.messages import Messages, find_messages, join_text
 
 
@@ -14,8 +14,9 @@ def translate(value: Json) -> list[Messages] | None:
     """Return the messages of a response: one search for the question, and its results."""
     response = get_body(value, "response") or value if isinstance(value, dict) else {}
     listed = response.get("search_results") or response.get("citations")
-    if not isinstance(listed, list) or "choices" not in response:
-        return None
+    choices = list_objects(response.get("choices"))
+    if not isinstance(listed, list) or not all("message" in choice for choice in choices) or not choices:
+        return None  # without a message, a chunk of a stream
     *asked, answer = find_messages(value) or [{"role": "assistant", "content": ""}]
     question = next(
         (join_text(message.get("content")) for message in reversed(asked) if message["role"] == "user"), None

@@ -11,7 +11,7 @@ from judged.agents.traces.context import ReadContext
 from judged.agents.traces.conversation import Conversation
 from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.json_values import Json, JsonObject
-from judged.agents.traces.messages.messages import Messages, Reader, to_conversation
+from judged.agents.traces.messages.messages import Messages, Reader, join_requests, to_conversation
 from judged.agents.traces.messages.openai_chat import record_messages
 from judged.agents.traces.open import Document, Position, Trace
 
@@ -28,10 +28,12 @@ def make_format(
     is_part: Callable[[Json], bool] | None = None,
     describe: Callable[[Json], Json] = lambda value: value,
     record: Reader = record_messages,
+    requests: bool = False,
 ) -> TraceFormat:
     """Make a format whose documents hold whole conversations; those that are parts, by `is_part`, make one together.
 
     `describe` returns an object with the id, the task and the model of a document, where they are not its own fields.
+    With `requests`, documents may be requests that repeat their conversation, which are joined.
     """
 
     def join(trace: Trace) -> Iterable[Document]:
@@ -42,7 +44,11 @@ def make_format(
         return [Document(trace.label, values, trace.whole_name)]
 
     def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
-        return to_sessions(_read_documents(join(trace), context, translate, describe, record), context)
+        documents = _translate_documents(join(trace), context, translate, describe)
+        if requests:
+            return to_sessions(join_requests(documents, trace.label, context, record), context)
+        named = (to_conversation(document, messages, context, record) for document, messages in documents)
+        return to_sessions(named, context)
 
     def recognises(head: Head) -> bool:
         parts = is_part is not None and bool(head.documents) and all(map(is_part, head.documents))
@@ -51,13 +57,13 @@ def make_format(
     return TraceFormat(name, title, recognises, read)
 
 
-def _read_documents(
+def _translate_documents(
     documents: Iterable[Document],
     context: ReadContext,
     translate: Translate,
     describe: Callable[[Json], Json],
-    record: Reader,
-) -> Iterator[Conversation]:
+) -> Iterator[tuple[Document, Messages]]:
+    """Yield the messages of each conversation, with a document that names it."""
     for document in documents:
         conversations = translate(document.value)
         if not conversations:
@@ -65,8 +71,7 @@ def _read_documents(
             context.settle()
         for number, messages in enumerate(conversations or (), 1):
             name = document.name if number == 1 else Position(f"{document.name}:{number}")
-            named = Document(document.place, describe(document.value) if number == 1 else {}, name)
-            yield to_conversation(named, messages, context, record)
+            yield Document(document.place, describe(document.value) if number == 1 else {}, name), messages
 
 
 def make_transcript_format(

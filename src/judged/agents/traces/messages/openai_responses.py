@@ -59,11 +59,13 @@ def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]
         if _is_item(document.value):
             alone.append(document.value)
             continue
+        items = _items(document.value)
+        if not items:  # a recorder of requests has those of files and stores as well
+            context.report("malformed-session", document.place, "holds no items of a response")
+            context.settle()
+            continue
         ids = [name for name in (_response_id(document.value), _previous_id(document.value)) if name]
-        yield from (
-            _conversation(held.parts, context)
-            for held in log.add(document, _items(document.value), links=ids)
-        )
+        yield from (_conversation(held.parts, context) for held in log.add(document, items, links=ids))
     yield from (_conversation(held.parts, context) for held in log.finish())
     if alone:
         yield _conversation([(Document(trace.label, {}, trace.whole_name), alone)], context)
@@ -73,6 +75,10 @@ def _print(item: JsonObject) -> Hashable | None:
     """Return what of an item is the same in every copy: neither its id, which a request does not repeat, nor its status."""
     kind, role = get_str(item, "type") or "message", get_str(item, "role")
     if kind == "reasoning" or role in {"system", "developer"}:
+        return None
+    if (
+        kind.endswith("_call") and kind not in ELSEWHERE
+    ):  # run by the provider, and not sent back by all clients
         return None
     arguments = canonical(item.get("arguments", item.get("input")))
     return (
@@ -87,7 +93,7 @@ def _has_ended(items: Items) -> bool:
 
 
 SHAPE = RequestShape(_print, lambda item: (item.get("call_id"),), _has_ended)
-"""How items are compared."""
+"""Comparison of items, by which requests of one conversation are joined."""
 
 
 def _conversation(chain: Chain, context: ReadContext) -> Conversation:
@@ -178,10 +184,17 @@ def _web_search(item: JsonObject) -> Call:
     return Call(
         tool="web_search" if does == "search" else f"web_search.{does}",
         arguments={"query": asked} if does == "search" else {"url": action.get("url")},
-        output=_or_unset(action.get("sources")),
+        output=_or_unset(_find_documents(action.get("sources"))),
         failed=item.get("status") == "failed",
         search=does == "search",
     )
+
+
+def _find_documents(sources: Json) -> Json:
+    """Return the sources that are documents: not `{"type": "api", "name": "oai-weather"}`, which names a service."""
+    if not isinstance(sources, list):
+        return sources
+    return [source for source in sources if get_str(source, "type") != "api"]
 
 
 def _or_unset(value: Json) -> Json:
