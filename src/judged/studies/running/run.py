@@ -16,6 +16,7 @@ import msgspec
 from judged.errors import BadProtocol, JudgedError, check_kind
 from judged.problem import Note
 from judged.progress import Progress
+from judged.result import observe_files
 from judged.store.files import cache_folder
 from judged.store.lock import lock_folder
 from judged.store.machine import pin_blas
@@ -73,6 +74,8 @@ def open_study(
             spec.tokeniser
         )  # one that cannot be read is better known before the work than after it
     files = list_inputs(spec.collection) if collection is None else ()
+    if spec.answers is not None and spec.answers.references is not None:
+        files += observe_files([("references", spec.answers.references)])
     chosen = read_collection(spec.collection) if collection is None else collection
     training, scored = split_queries(spec, chosen)
     place = Path(folder)
