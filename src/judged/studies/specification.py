@@ -19,7 +19,7 @@ from judged.studies.passages.budgets import Budgeted, parse_budget
 from judged.studies.running.load import LoadSpec
 from judged.studies.stages.chunkers import WORDS
 from judged.studies.stages.tokens import PriceSpec
-from judged.studies.system import SystemSpec, change_settings
+from judged.studies.systems.declared import SystemSpec, change_settings
 
 DEMO = "demo"
 """The name of the built-in collection."""

@@ -13,7 +13,7 @@ from judged.store.log import Log
 from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Passage, Ranked
 from judged.studies.stages.tokens import Spent, sum_spent
-from judged.studies.system import SystemReply
+from judged.studies.systems.system import SystemReply
 from judged.tables.nested import Flat
 from judged.tables.run import Run
 

@@ -44,7 +44,8 @@ from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.stage import Workshop
 from judged.studies.stages.tokens import sum_spent
 from judged.studies.stages.vectors import VectorCache, VectorSpace, encode_collection
-from judged.studies.system import System, Systems
+from judged.studies.systems.building import Systems
+from judged.studies.systems.system import System
 
 
 def open_study(
