@@ -67,7 +67,7 @@ def _find_columns(value: Mapping[str, Any], schema: Schema) -> tuple[list[Record
     columns: list[Sequence[Any]] = [[*inner.values()] if keyed else inner for inner in value.values()]
     if keyed and len({tuple(inner) for inner in value.values()}) > 1:
         return None
-    rows = [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
+    rows: list[Record] = [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
     return rows, "each key holds a column"
 
 
