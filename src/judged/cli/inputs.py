@@ -241,10 +241,14 @@ def list_runs(qrels: str, runs: tuple[str, ...]) -> tuple[tuple[str, ...], list[
 
 def holds_both(path: str) -> bool:
     """Return whether a file lists what each query expects, and what was retrieved for it; not for one that cannot be read."""
+    from judged.io.systems import may_hold_several
+
+    if not (may_hold_several(path) and Path(path).is_file()):
+        return False  # TREC text has no columns
     from judged.io import read
 
     try:
-        return Path(path).is_file() and read.holds_both(path)
+        return read.holds_both(path)
     except JudgedError:
         return False
 
