@@ -30,11 +30,12 @@ from judged.problem import Note
 from judged.scoring.evaluations import Evaluations
 from judged.stats.outcome import Undefined
 from judged.stats.prediction_powered import prediction_powered_mean
-from judged.stats.rater_agreement import cohen_kappa, krippendorff_alpha
+from judged.stats.rater_agreement import Weights, cohen_kappa, krippendorff_alpha
 
 if TYPE_CHECKING:
     from judged.answers.evaluate import LabelledInputs
 
+_WEIGHTS: tuple[Weights, ...] = ("equal", "quadratic")
 FEWEST = 3
 """Queries with human labels that a corrected mean needs."""
 
@@ -89,8 +90,8 @@ class HumanSample:
                 (row.labels, row.pairs, row.same, row.kappa, row.quadratic_kappa, row.alpha)
                 for row in self.agreement
             )
-            columns = ("labels", "pairs", "same", "κ", "quadratic κ", "ordinal α")
-            yield Table(columns, agreed, title="Agreement of the labels with people's")
+            names = ("labels", "pairs", "same", "κ", "quadratic κ", "ordinal α")
+            yield Table(names, agreed, title="Agreement of the labels with people's")
         if self.means:
             means = tuple(
                 (row.system, row.measure, row.labels, _estimate(row), row.queries) for row in self.means
@@ -134,7 +135,7 @@ def _compare_labels(answers: LabelledInputs, people: LabelledInputs) -> Iterator
         if not shared:
             continue
         first, second = ([levels[table[key]] for key in shared] for table in (ours, theirs))
-        plain, squared = (cohen_kappa(first, second, weights=weights) for weights in ("equal", "quadratic"))  # type: ignore[arg-type]
+        plain, squared = (cohen_kappa(first, second, weights=weights) for weights in _WEIGHTS)
         alpha = krippendorff_alpha([first, second], distance="ordinal")
         yield LabelAgreement(
             kind,
@@ -223,7 +224,7 @@ def _correct(
 
 
 def _enough(others: Sequence[float]) -> Floats:
-    """Return the values of queries that nobody labelled; a single one has no spread, and is not used."""
+    """Return the values of queries without labels by people; a single one has no spread, and is not used."""
     return np.array(others if len(others) > 1 else [], dtype=float)
 
 
