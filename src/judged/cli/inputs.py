@@ -244,16 +244,22 @@ def list_runs(qrels: str, runs: tuple[str, ...]) -> tuple[tuple[str, ...], list[
 
 def holds_both(path: str) -> bool:
     """Return whether a file lists what each query expects, and what was retrieved for it; not for one that cannot be read."""
+    from judged.io.systems import may_hold_several
+
+    if not (may_hold_several(path) and Path(path).is_file()):
+        return False  # TREC text has no columns
     from judged.io import read
 
     try:
-        return Path(path).is_file() and not _begins_with_a_judgment(path) and read.holds_both(path)
+        return not _begins_with_a_judgment(path) and read.holds_both(path)
     except JudgedError:
         return False
 
 
 def _begins_with_a_judgment(path: str) -> bool:
     """Return whether a file begins as judgments of TREC do, which are nothing else; large ones are not read for it."""
+    if not Path(path).is_file():
+        return False
     with Path(path).open("rb") as file:
         return _JUDGMENT.match(file.read(1024)) is not None
 
