@@ -378,28 +378,30 @@ def draw_critical_difference(
     """Draw average ranks, best first, with a stroke next to every group of systems that the test does not separate."""
     names = sorted(ranks, key=lambda system: ranks[system])
     row: Spec = {"type": "nominal", "sort": [format_value(system) for system in names]}
-    points: list[Record] = [{"name": system, "rank": ranks[system], "best": 1} for system in names]
-    strokes: list[Record] = [
-        {
-            "clique": number,
-            "first": min(clique, key=lambda system: ranks[system]),
-            "last": max(clique, key=lambda system: ranks[system]),
-        }
-        for number, clique in enumerate(cliques)
-    ]
     last = max(len(names), 2)
-    scale = {"domain": [1, last], "nice": False, "padding": 10}
+    body = [_draw_ranks({name: ranks[name] for name in names}, row, last)]
+    if cliques:
+        body.append(_draw_cliques(ranks, cliques, row))
+    note = "Strokes on the right join systems that the test does not separate" if cliques else ""
+    ruler = _draw_ruler(critical_difference, last)
+    chart = {"vconcat": [ruler, {"hconcat": body, "spacing": 28}], "spacing": 12}
+    return _figure("critical-difference", title, note, chart)
+
+
+def _draw_ranks(ranks: Mapping[str, float], row: Spec, last: int) -> Spec:
+    """Return a line for each system, from rank 1 to its average rank."""
+    points: list[Record] = [{"name": system, "rank": rank, "best": 1} for system, rank in ranks.items()]
     step = 1 if last <= MOST_TICKS else 5
     ticks = sorted({1, *range(step, last + 1, step)})
     rank: Spec = {
         "field": "rank",
         "type": "quantitative",
-        "scale": scale,
+        "scale": _scale_ranks(last),
         "axis": {"title": "average rank (1 is best)", "orient": "top", "values": ticks},
     }
     label = {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 8, "labelOverlap": False}
     named: Spec = {**row, "field": "name", "title": None, "axis": label}
-    systems = {
+    return {
         "data": _values(points),
         "width": 440,
         "height": {"step": 20},
@@ -418,9 +420,13 @@ def draw_critical_difference(
             },
         ],
     }
-    length: Spec = {"field": "start", "type": "quantitative", "scale": scale, "axis": None}
+
+
+def _draw_ruler(critical_difference: float, last: int) -> Spec:
+    """Return a line as long as the critical difference, no longer than the axis."""
+    length: Spec = {"field": "start", "type": "quantitative", "scale": _scale_ranks(last), "axis": None}
     words = f"critical difference {critical_difference:.3f}"
-    ruler = {
+    return {
         "data": _values([{"start": 1.0, "end": min(1 + critical_difference, last)}]),
         "width": 440,
         "height": 10,
@@ -435,7 +441,23 @@ def draw_critical_difference(
             },
         ],
     }
-    groups = {
+
+
+def _scale_ranks(last: int) -> Spec:
+    return {"domain": [1, last], "nice": False, "padding": 10}
+
+
+def _draw_cliques(ranks: Mapping[str, float], cliques: Sequence[Sequence[str]], row: Spec) -> Spec:
+    """Return a stroke for each group of systems, from the best of it to the worst."""
+    strokes: list[Record] = [
+        {
+            "clique": number,
+            "first": min(clique, key=lambda system: ranks[system]),
+            "last": max(clique, key=lambda system: ranks[system]),
+        }
+        for number, clique in enumerate(cliques)
+    ]
+    return {
         "data": _values(strokes),
         "width": {"step": 12},
         "height": {"step": 20},
@@ -446,10 +468,6 @@ def draw_critical_difference(
             "y2": {"field": "last"},
         },
     }
-    note = "Strokes on the right join systems that the test does not separate" if strokes else ""
-    body = {"hconcat": [systems, *([groups] if strokes else [])], "spacing": 28}
-    chart = {"vconcat": [ruler, body], "spacing": 12}
-    return _figure("critical-difference", title, note, chart)
 
 
 def _if_known(records: Sequence[Record], interval: Spec) -> list[Spec]:

@@ -248,7 +248,7 @@ def ask_engine(name: str) -> Callable[[str], object]:
 
 
 def _workshop(folder: Path) -> object:
-    from judged.studies.collections import Collection
+    from judged.studies.collections.collection import Collection
     from judged.studies.stages.stage import Workshop
 
     documents = tuple(f"d{number}" for number in range(1, 4))

@@ -26,7 +26,7 @@ def draw_times(rng: np.random.Generator, rounds: int = 5, factor: float = 1.0) -
 
 
 def test_an_engine_is_cheapest_only_where_the_rounds_show_it() -> None:
-    """Half the time is shown; times that overlap cannot be told apart, in the sentence and in the table."""
+    """Half the time is shown; times that overlap cannot be distinguished, in the sentence and in the table."""
     fast, slow = make_point([1, 1.1, 0.9], engine="fast"), make_point([2, 2.3, 1.9], engine="slow")
     level = make_point([1.1, 0.9, 1.05], engine="level")
 

@@ -10,10 +10,10 @@ import pytest
 
 import judged
 from judged.errors import BadInput, BadMeasure, BadProtocol
-from judged.studies.collections import read_collection
+from judged.studies.collections.collection import read_collection
 from judged.studies.passages.budgets import Budgeted, parse_budget
 from judged.studies.passages.chunking import Judging, chunk_collection
-from judged.studies.run import run_study
+from judged.studies.running.run import run_study
 from judged.studies.specification import CollectionSpec, read_study
 from judged.studies.stages.chunkers import SentenceChunks, Tokeniser
 from judged.studies.stages.stage import Passage, Ranked
@@ -93,18 +93,18 @@ def test_a_document_has_the_rank_of_its_best_passage(desk: Path) -> None:
 
 def test_chunkings_are_a_factor_and_each_text_is_encoded_once(desk: Path) -> None:
     """Three sizes and two systems of each: the passages of each size are encoded once, and sizes are compared."""
-    (desk / "counting.py").write_text(
+    (desk / "counting_chunks.py").write_text(
         "import parts\nseen = []\ndef encode(texts):\n    seen.extend(texts)\n    return parts.encode(texts)\n"
     )
     sizes: list[Any] = [{"type": "sentences", "size": size} for size in (1, 2, 3)]
-    encoder = {"type": "function", "function": "counting:encode"}
+    encoder = {"type": "function", "function": "counting_chunks:encode"}
     systems = [
         {"name": "own", "encoder": encoder, "search": "exact", "chunk": sizes},
         {"name": "again", "encoder": encoder, "search": "exact", "chunk": sizes},
         {"name": "hybrid", "fuse": {"of": ["own", "again"], "method": ["rrf", "combsum"]}},
     ]
     found = run_study(study(*systems, warmup=0))
-    import counting
+    import counting_chunks
 
     collection = read_collection(CollectionSpec(**FILES, judgments="judged.csv"))
     chunkings = [
@@ -115,7 +115,7 @@ def test_chunkings_are_a_factor_and_each_text_is_encoded_once(desk: Path) -> Non
     assert len(found.systems) == 3 + 3 + 3 * 3 * 2
     for text in {text for texts in chunkings for text in texts}:
         # a text of several chunkings is cached; the cache is probed by a few texts
-        assert 1 <= counting.seen.count(text) <= sum(text in texts for texts in chunkings)
+        assert 1 <= counting_chunks.seen.count(text) <= sum(text in texts for texts in chunkings)
     assert {effect.factor for effect in found.effects if effect.grid == "own"} == {"chunk"}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from judged.studies.collections import Collection
+from judged.studies.collections.collection import Collection
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.stage import Matrix, Query, Ranked, Vector, Workshop
 from judged.studies.stages.vectors import VectorCache, VectorSpace, encode_collection

@@ -20,7 +20,6 @@ from judged.agents.builder import (
 from judged.agents.corrected import Corrected, correct_by_humans
 from judged.agents.dedup.label_index import LabelIndex
 from judged.agents.kernels import UNLABELLED, SessionView
-from judged.agents.measures import SESSION_MEASURES
 from judged.agents.protocol import DEFAULT_MEASURES, SessionProtocol
 from judged.agents.redundancy import SearchLog
 from judged.agents.reference import Pool, make_judged_reference, make_pools, make_union_reference
@@ -468,7 +467,6 @@ SESSION = Family(
     protocol=SessionProtocol,
     view=SessionView,
     align=align_sessions,
-    measures=SESSION_MEASURES,
     default_measures=DEFAULT_MEASURES,
     read_truth=_read_labels,
     input_roles=("labels", "trace"),

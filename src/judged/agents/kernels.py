@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeAlias, TypeVar, cast
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,7 @@ from numpy.typing import NDArray
 from judged.arrays import Flags, Floats, Ints
 from judged.errors import BadMeasure
 from judged.kernels.elementary import log2, powers
-from judged.kernels.segments import divide, segment_count, segment_ids, segment_max, take_segments
-
-T = TypeVar("T")
+from judged.kernels.segments import ViewCache, divide, segment_count, segment_ids, segment_max, take_segments
 
 GAINS = range(5)
 """The gains that a result may have."""
@@ -38,7 +35,7 @@ class Reference:
 
 
 @dataclass(frozen=True, eq=False)
-class SessionView:
+class SessionView(ViewCache):
     """Sessions by iteration: how many results were returned, which of them were new, and their gains.
 
     The iterations of session `s` are `offset[s]:offset[s + 1]`; the new results of iteration `i` are
@@ -164,12 +161,6 @@ class SessionView:
     def with_best_labels(self) -> SessionView:
         """Return the same sessions with the highest gain for every unlabelled result, an upper bound."""
         return replace(self, gains=np.where(self.gains == UNLABELLED, GAINS[-1], self.gains).astype(np.int8))
-
-    def cached(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
-        """Return the result of `compute`, computed once for this view."""
-        if key not in self._cache:
-            self._cache[key] = compute()
-        return cast("T", self._cache[key])
 
 
 def count_by_gain(gains: NDArray[np.int8], cut: Ints) -> Ints:

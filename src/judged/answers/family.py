@@ -12,7 +12,6 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from judged.answers.kernels import STATES, SUPPORT, AnswerView, CitationArrays, ClaimArrays, NuggetArrays
-from judged.answers.measures import ANSWER_MEASURES
 from judged.answers.needs import (
     CITATIONS,
     NUGGETS,
@@ -32,7 +31,7 @@ from judged.arrays import Ints
 from judged.errors import BadInput
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
-from judged.problem import Note, Problem
+from judged.problem import Note, Problem, Severity
 from judged.scoring.alignment import Alignment
 from judged.scoring.family import Family, Measures
 from judged.tables.columns import to_strings
@@ -149,7 +148,7 @@ class AnswerCounts:
                 f"{self.conflicts:,}",
             )
         if self.unused and kinds:
-            severity = "warning" if 2 * self.unused > self.labels else "info"
+            severity: Severity = "warning" if 2 * self.unused > self.labels else "info"
             verb = "matches" if self.unused == 1 else "match"
             message = f"{self.unused:,} of {counted(self.labels, 'label')} {verb} no answer or citation"
             yield Note(
@@ -158,7 +157,7 @@ class AnswerCounts:
                 message,
                 "labels that match no answer or citation",
                 f"{self.unused:,}",
-            )  # type: ignore[arg-type]
+            )
         yield from self.input_notes
 
     def _note_without(self, protocol: AnswerProtocol, kind: str, count: int) -> Note:
@@ -535,9 +534,7 @@ ANSWER = Family(
     protocol=AnswerProtocol,
     view=AnswerView,
     align=align_answers,
-    measures=ANSWER_MEASURES,
     default_measures=("NuggetRecall", "CitationPrecision", "CitationRecall", "Cited", "Words"),
-    parse=parse_answer_measures,
     input_roles=("nuggets", "responses"),
 )
 """Generated answers, scored by labels of their nuggets, citations and claims."""

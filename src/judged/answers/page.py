@@ -26,7 +26,7 @@ def make_data(entry: Entry) -> PageData:
     systems, details = report.systems, report.details
     measures = [measure for measure in systems.measures if not measure.text]
     level = 0.95 if report.comparison is None else report.comparison.settings.level
-    intervals = add_intervals(systems, level=level).intervals
+    intervals = add_intervals(systems, level=level)[0].intervals
     main = next(
         (measure.label for measure in measures if measure.higher_is_better is not None), measures[0].label
     )
@@ -144,6 +144,7 @@ def _pack_answer(answer: Answer) -> Json:
     return {
         "system": answer.system,
         "attempt": answer.attempt,
+        "supported": sum(sentence.support == "full" for sentence in answer.sentences),
         "sentences": [
             {
                 "text": _cut(sentence.text),

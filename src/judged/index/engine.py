@@ -125,25 +125,36 @@ class IndexSpec:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A condition that results must meet: an attribute below a number, or equal to it."""
+    """Conditions that results must meet, all of them: each is an attribute and a whole number that bounds it or is its value."""
 
     field: str
-    operator: Literal["<", "=="]
+    operator: Literal["<", "==", ">="]
     value: int
     ids: NDArray[np.int64] = dataclass_field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """The vectors that meet it, ascending, for engines that filter by id and not by attribute."""
+    """The vectors that meet them, ascending, for engines that filter by id and not by attribute."""
+    also: tuple[Filter, ...] = ()
+    """Further conditions."""
+
+    @property
+    def conditions(self) -> tuple[tuple[str, Literal["<", "==", ">="], int], ...]:
+        """Every condition: its field, operator and value."""
+        return tuple((one.field, one.operator, int(one.value)) for one in (self, *self.also))
 
     def matches(self, attributes: Attributes) -> NDArray[np.bool_]:
-        """Return which rows meet the condition."""
-        column = attributes[self.field]
-        return column < self.value if self.operator == "<" else column == self.value
+        """Return which rows meet the conditions."""
+        tests = {"<": np.less, "==": np.equal, ">=": np.greater_equal}
+        rows = [tests[operator](attributes[field], value) for field, operator, value in self.conditions]
+        return np.asarray(np.logical_and.reduce(rows))
 
-    def to_sql(self, column: str) -> str:
-        """Return the condition in SQL, on the column that stores the attribute."""
-        return f"{column} {'=' if self.operator == '==' else self.operator} {int(self.value)}"
+    def to_sql(self, columns: Mapping[str, str]) -> str:
+        """Return the conditions in SQL, on the columns that store the attributes."""
+        return " and ".join(
+            f"{columns[field]} {'=' if operator == '==' else operator} {value}"
+            for field, operator, value in self.conditions
+        )
 
     def __str__(self) -> str:
-        return f"{self.field}{self.operator}{self.value}"
+        return " & ".join(f"{field}{operator}{value}" for field, operator, value in self.conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +369,10 @@ for _name, _home in {
     "faiss-flat": "faiss:FaissFlat",
     "faiss-hnsw": "faiss:FaissHnsw",
     "faiss-ivf": "faiss:FaissIvf",
+    "faiss-hnsw-sq": "faiss:FaissHnswSq",
     "faiss-ivf-pq": "faiss:FaissIvfPq",
+    "faiss-ivf-sq": "faiss:FaissIvfSq",
+    "faiss-ivf-rabitq": "faiss:FaissIvfRabitq",
     "hnswlib": "libraries:Hnswlib",
     "usearch": "libraries:Usearch",
     "voyager": "libraries:Voyager",
@@ -373,8 +387,10 @@ for _name, _home in {
     "chroma-http": "chroma:ChromaHttp",
     "pgvector-exact": "pgvector:PgvectorExact",
     "pgvector-hnsw": "pgvector:PgvectorHnsw",
+    "pgvector-hnsw-coded": "pgvector:PgvectorHnswCoded",
     "pgvector-ivfflat": "pgvector:PgvectorIvfflat",
     "qdrant": "qdrant:Qdrant",
+    "qdrant-quantised": "qdrant:QdrantQuantised",
     "qdrant-local": "qdrant:QdrantLocal",
     "milvus-hnsw": "milvus:MilvusHnsw",
     "milvus-lite": "milvus:MilvusLite",

@@ -1,4 +1,4 @@
-"""Files of vectors: ann-benchmarks' HDF5, fvecs, bvecs and ivecs, NumPy, Parquet, IDX images, and plain text."""
+"""Files of vectors: ann-benchmarks' HDF5, those of TEXMEX and of big-ann, NumPy, tables, IDX images, and plain text."""
 
 from __future__ import annotations
 
@@ -7,73 +7,70 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judged._optional import need
-from judged.errors import BadInput, JudgedError, UnknownName, Unreadable
+from judged.errors import BadInput, BadProtocol, JudgedError, UnknownName, Unreadable
+from judged.index.table_files import IDS, VectorFile, read_table_file
 from judged.index.vectors import Vectors
 from judged.io.open import open_file
 from judged.problem import Problem
 from judged.store.files import check_size
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 METRICS = {"euclidean": "l2", "angular": "cosine", "hamming": "hamming", "dot": "ip", "ip": "ip"}
 """Names of the metrics in ann-benchmarks."""
 _HDF5 = ("train", "test", "neighbors")
-_IDS = ("id", "_id")
-"""Columns that name the vectors of a table, by which its neighbours are listed."""
+_LABELS = ("label", "labels", "class", "target")
+"""Names of whole numbers that label vectors, and are no dimension."""
 
 
-@dataclass(frozen=True, eq=False)
-class VectorFile:
-    """Contents of one file: vectors, and in files of benchmarks also queries, neighbours and the metric."""
-
-    vectors: NDArray[np.number]
-    queries: NDArray[np.number] | None = None
-    neighbours: NDArray[np.int64] | None = None
-    metric: str | None = None
-    attributes: dict[str, NDArray[np.int64]] | None = None
-    ids: NDArray[np.int64] | None = None
-    """The id of each row, where the file names them."""
-
-
-def read_vectors(path: str | os.PathLike[str]) -> Vectors:
+def read_vectors(path: str | os.PathLike[str], *, column: str | None = None) -> Vectors:
     """Return the vectors of a file.
 
-    The extension names the format: `.fvecs`, `.bvecs`, `.ivecs`, `.npy`, `.npz`, `.parquet`, `.hdf5`, `.h5`,
-    `-ubyte` (IDX images), or `.tsv`, `.csv` and `.txt`; most may be compressed.
+    The extension names the format: `.fvecs`, `.bvecs`, `.ivecs`, `.fbin`, `.f16bin`, `.u8bin`, `.i8bin`, `.ibin`, `.npy`,
+    `.npz`, `.parquet`, `.arrow`, `.hdf5`, `.h5`, `-ubyte` (IDX images), or `.tsv`, `.csv` and `.txt`; most may be
+    compressed. `column` names the vectors of a table that has several columns of lists.
     """
-    file = read_vector_file(path)
+    file = read_vector_file(path, column=column)
     return Vectors.from_array(file.vectors, attributes=file.attributes, name=str(path))
 
 
 def read_ids(path: str | os.PathLike[str]) -> VectorFile:
     """Return a file whose matrix holds ids, such as neighbours in `.ivecs`."""
-    file = read_vector_file(path)
+    return check_ids(read_vector_file(path, neighbours=True), str(path))
+
+
+def check_ids(file: VectorFile, source: str) -> VectorFile:
+    """Return the file with whole numbers, or texts, in its matrix; raise `BadInput` for anything else."""
     ids = file.vectors
+    if ids.dtype.kind == "U":
+        return file
     if ids.dtype.kind == "f" and (ids == ids.astype(np.int64)).all():
         ids = ids.astype(np.int64)
     if ids.dtype.kind not in "iu":
         got = f"{ids.dtype}, expected whole numbers"
-        raise BadInput(str(path), [Problem.error("not-ids", "neighbours", got)])
+        raise BadInput(source, [Problem.error("not-ids", "neighbours", got)])
     return replace(file, vectors=ids.astype(np.int64))
 
 
-def read_vector_file(path: str | os.PathLike[str]) -> VectorFile:
-    """Return everything that a file holds; its extension names the format."""
+def read_vector_file(
+    path: str | os.PathLike[str], *, column: str | None = None, neighbours: bool = False
+) -> VectorFile:
+    """Return everything that a file holds; its extension names the format.
+
+    Files of big-ann may be called `base.10M.u8bin.crop_nb_1000000`, and their `neighbours` have distances after the ids.
+    """
     place = Path(path)
     suffixes = [suffix.lower() for suffix in place.suffixes]
-    packed = {".gz", ".bz2", ".xz", ".zst", ".zstd"}
-    extension = next((suffix for suffix in reversed(suffixes) if suffix not in packed), "")
+    extension = next((suffix for suffix in reversed(suffixes) if suffix not in _PACKED), "")
+    if extension not in VECTOR_FORMATS:
+        extension = next((suffix for suffix in suffixes if suffix in _BINARIES), extension)
     if place.name.removesuffix(".gz").endswith("ubyte"):
         extension = ".idx"
     if extension not in VECTOR_FORMATS:
@@ -82,12 +79,35 @@ def read_vector_file(path: str | os.PathLike[str]) -> VectorFile:
     if not place.is_file():
         msg = f"{path} is not there"
         raise Unreadable(msg)
+    if column is not None and extension not in _TABLES:
+        msg = f"{path} has no columns, and `column` is `{column}`"
+        raise BadProtocol(msg, hint="it names the vectors of Parquet and Arrow files")
     try:
+        if extension in _TABLES:
+            return read_table_file(place, column)
+        if extension in _BINARIES:
+            return _read_binary(place, _BINARIES[extension], neighbours=neighbours)
         return VECTOR_FORMATS[extension](place)
     except (JudgedError, MemoryError):
         raise
     except Exception as error:  # NumPy, h5py and Arrow fail in many ways on damaged files
         raise _damaged(place, " ".join(str(error).split())[:200]) from error
+
+
+def _read_binary(path: Path, kind: str, *, neighbours: bool) -> VectorFile:
+    """Read a matrix of big-ann: the numbers of rows and columns in 32 bits each, then the rows; of neighbours, also distances."""
+    data = open_file(path).data
+    if len(data) < 8:
+        raise _damaged(path, "it ends before the first vector")
+    rows, columns = np.frombuffer(data[:8], dtype="<u4").astype(int).tolist()
+    stored = np.dtype("<i4" if neighbours else kind)
+    expected = 8 + rows * columns * stored.itemsize
+    lengths = {expected, 8 + 8 * rows * columns} if neighbours else {expected}
+    if not rows or not columns or len(data) not in lengths:
+        raise _damaged(
+            path, f"{len(data):,} bytes, expected {expected:,} for {rows:,} vectors of {columns:,} dimensions"
+        )
+    return VectorFile(np.frombuffer(data[8:expected], dtype=stored).reshape(rows, columns))
 
 
 def _read_hdf5(path: Path) -> VectorFile:
@@ -99,13 +119,25 @@ def _read_hdf5(path: Path) -> VectorFile:
             raise BadInput(str(path), [Problem.error("missing-column", "data sets", got)])
         parts = {name: np.asarray(file[name]) for name in _HDF5 if name in file}
         named = file.attrs.get("distance")
+        count = len(parts["train"])
+        labels = {
+            name: np.asarray(file[name])
+            for name in _find_labels([str(name) for name in file])
+            if file[name].shape == (count,)
+        }
     neighbours = parts.get("neighbors")
     return VectorFile(
         parts["train"],
         parts.get("test"),
         None if neighbours is None else neighbours.astype(np.int64),
         METRICS.get(named.decode() if isinstance(named, bytes) else str(named)),
+        dict(labels),
     )
+
+
+def _find_labels(names: Sequence[str]) -> list[str]:
+    """Return the arrays of a file that label its vectors."""
+    return [name for name in names if name.lower().removeprefix("train_") in _LABELS]
 
 
 _PROBE = """
@@ -178,52 +210,9 @@ def _read_npy(path: Path) -> VectorFile:
             got = f"the arrays {', '.join(content.files)}, expected `train` or `vectors`"
             raise BadInput(str(path), [Problem.error("missing-column", "arrays", got)])
         queries = next((content[name] for name in ("test", "queries") if name in content.files), None)
-        return VectorFile(content[names[0]], queries)
+        labels = {name: content[name] for name in _find_labels(content.files)}
+        return VectorFile(content[names[0]], queries, attributes=dict(labels))
     return VectorFile(content)
-
-
-def _read_parquet(path: Path) -> VectorFile:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    size, batches = 0, []
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=4_096):
-            size += batch.nbytes
-            check_size(size, packed=path.stat().st_size, label=str(path))
-            batches.append(batch)
-        table = pa.Table.from_batches(batches, file.schema_arrow)
-    lists = [name for name in table.column_names if _is_list(table.schema.field(name).type)]
-    if len(lists) != 1:
-        got = f"{len(lists)} columns of lists ({', '.join(table.column_names)}), expected one"
-        raise BadInput(str(path), [Problem.error("missing-column", "columns", got)])
-    column = table[lists[0]].combine_chunks()
-    column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
-    lengths = np.array([len(value) if value is not None else 0 for value in column.to_pylist()])
-    if len(lengths) and (lengths != lengths[0]).any():
-        row = int(np.flatnonzero(lengths != lengths[0])[0])
-        message = f"{lengths[row]} dimensions, expected {lengths[0]}, as the first vector has"
-        raise BadInput(str(path), [Problem.error("other-dimensions", f"row {row + 1:,}", message)])
-    vectors = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
-    attributes = {
-        name: table[name].to_numpy()
-        for name in table.column_names
-        if pa.types.is_integer(table.schema.field(name).type)
-    }
-    # ids name rows; taken for an attribute they would be filtered by, and neighbours listed by them misread
-    name = next((name for name in attributes if name.lower() in _IDS), None)
-    ids = None if name is None else attributes.pop(name)
-    if ids is not None and len(np.unique(ids)) < len(ids):
-        values, counts = np.unique(ids, return_counts=True)
-        got = f"{values[counts > 1][0]} appears twice; ids must be unique"
-        raise BadInput(str(path), [Problem.error("repeated-id", f"column `{name}`", got)])
-    return VectorFile(vectors, attributes=attributes, ids=ids)
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _read_idx(path: Path) -> VectorFile:
@@ -240,12 +229,31 @@ def _read_idx(path: Path) -> VectorFile:
 
 
 def _read_text(path: Path) -> VectorFile:
-    """Read rows of numbers, separated by tabs, commas or blanks."""
+    """Read rows of numbers, separated by tabs, commas or blanks; a header may name ids and labels."""
     text = bytes(open_file(path).data).decode().replace(",", " ")
+    header, _, rest = text.partition("\n")
+    names = header.split()
+    if not names or _is_number(names[0]):
+        names, rest = [], text
     try:
-        return VectorFile(np.loadtxt(io.StringIO(text), dtype=np.float64, ndmin=2))
+        matrix = np.loadtxt(io.StringIO(rest), dtype=np.float64, ndmin=2)
     except ValueError as error:
         raise BadInput(str(path), [Problem.error("not-a-number", str(path), str(error))]) from None
+    if names and len(names) != matrix.shape[1]:
+        got = f"{len(names)} names of {matrix.shape[1]} columns"
+        raise BadInput(str(path), [Problem.error("other-dimensions", "header", got)])
+    apart = {name: at for at, name in enumerate(names) if name.lower() in (*IDS, *_LABELS)}
+    columns = {name: matrix[:, at].astype(np.int64) for name, at in apart.items()}
+    ids = next((columns.pop(name) for name in apart if name.lower() in IDS), None)
+    return VectorFile(np.delete(matrix, list(apart.values()), axis=1), attributes=dict(columns), ids=ids)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _damaged(path: Path, why: str) -> Unreadable:
@@ -253,15 +261,29 @@ def _damaged(path: Path, why: str) -> Unreadable:
     return Unreadable(msg)
 
 
+_PACKED = {".gz", ".bz2", ".xz", ".zst", ".zstd"}
+_TABLES = {".parquet", ".arrow"}
+_BINARIES = {
+    ".fbin": "<f4",
+    ".f16bin": "<f2",
+    ".hbin": "<f2",
+    ".u8bin": "|u1",
+    ".i8bin": "|i1",
+    ".ibin": "<i4",
+}
+"""The numbers in files of big-ann, by extension."""
+
 VECTOR_FORMATS: dict[str, Callable[[Path], VectorFile]] = {
     ".hdf5": _read_hdf5,
     ".h5": _read_hdf5,
     ".fvecs": _read_vecs(np.float32),
     ".bvecs": _read_vecs(np.uint8),
     ".ivecs": _read_vecs(np.int32),
+    **{name: partial(_read_binary, kind=kind, neighbours=False) for name, kind in _BINARIES.items()},
     ".npy": _read_npy,
     ".npz": _read_npy,
-    ".parquet": _read_parquet,
+    ".parquet": read_table_file,
+    ".arrow": read_table_file,
     ".idx": _read_idx,
     ".tsv": _read_text,
     ".csv": _read_text,

@@ -8,7 +8,7 @@ A system finds documents in one of five ways, and what follows is the same for a
     router      chooses among other systems, the experts
     base        the results of another system
 
-    skip policy ──▶ search | retriever | fuse | router | base ──▶ rerank, rerank, … ──▶ the first `depth`
+    skip policy ──▶ rewrite ──▶ search | retriever | fuse | router | base ──▶ rerank, rerank, … ──▶ the first `depth` ──▶ generate
 
 Systems that are part of others are run live, so that times are those of the whole.
 """
@@ -29,18 +29,20 @@ from msgspec import json
 from judged.errors import BadProtocol, JudgedError, UnknownName
 from judged.index.engine import ENGINES
 from judged.io.settings import convert_settings
-from judged.studies.candidates import collect_ranked, sort_names
 from judged.studies.factors.settings import Scalar, TuneSettings, find_owner, put_setting
-from judged.studies.fusion import Fusion
+from judged.studies.fusion.candidates import collect_ranked, sort_names
+from judged.studies.fusion.methods import Fusion
 from judged.studies.passages.chunking import Chunked, Judging, chunk_collection, whole_passages
 from judged.studies.stages.chunkers import CHUNKERS, Chunkers, ChunkSpec, WordChunks
 from judged.studies.stages.encoders import ENCODERS, Encoders
 from judged.studies.stages.encoders.encoder import EncoderSpec
+from judged.studies.stages.generators import Generator, Generators, Source
 from judged.studies.stages.rerankers import RERANKERS, Rerankers
 from judged.studies.stages.rerankers.reranker import RerankSpec
 from judged.studies.stages.retrievers import RETRIEVERS, Retrievers
 from judged.studies.stages.retrievers.objects import PythonObject
 from judged.studies.stages.retrievers.retriever import RetrieveSpec
+from judged.studies.stages.rewriters import Rewriter, Rewriters
 from judged.studies.stages.routers import Router, Routers
 from judged.studies.stages.searchers import SEARCHERS, Searchers
 from judged.studies.stages.searchers.index import VectorIndex
@@ -56,11 +58,12 @@ from judged.studies.stages.stage import (
     StageSpec,
     Workshop,
 )
+from judged.studies.stages.tokens import count_tokens
 from judged.studies.stages.vectors import VectorSpace
 from judged.tables.nested import keep_order
 
 if TYPE_CHECKING:
-    from judged.studies.collections import Collection
+    from judged.studies.collections.collection import Collection
 
 T = TypeVar("T")
 S = TypeVar("S", bound=StageSpec)
@@ -131,7 +134,9 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     router: Routers | None = None
     base: str | None = None
     skip: str | SkipPolicies | None = None
+    rewrite: Rewriters | None = None
     rerank: str | Rerankers | tuple[str | Rerankers, ...] | None = None
+    generate: Generators | None = None
     depth: int | None = None
     """Number of documents that it returns; by default the depth of the study."""
     grid: str | None = None
@@ -212,7 +217,9 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             self.retriever_spec(),
             self.router,
             self.skip_spec(),
+            self.rewrite,
             *self.rerank_specs(),
+            self.generate,
         ]
         return [stage for stage in stages if stage is not None]
 
@@ -233,6 +240,8 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             "retriever": self.retriever_spec(),
             "router": self.router,
             "skip": self.skip_spec(),
+            "rewrite": self.rewrite,
+            "generate": self.generate,
         }
         return {
             **{name: stage.to_dict() for name, stage in stages.items() if stage is not None},
@@ -245,7 +254,8 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def need_documents(self) -> str | None:
         """Return the first setting that needs the texts of documents; None if ids and scores are enough."""
-        needs = {"chunk": self.chunk, "search": self.search, "encoder": self.encoder, "rerank": self.rerank}
+        names = ("chunk", "search", "encoder", "rerank", "generate")
+        needs = {name: getattr(self, name) for name in names}
         return next((name for name, setting in needs.items() if setting is not None), None)
 
     def check(self) -> None:
@@ -276,6 +286,8 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
                 raise BadProtocol(msg)
         if self.fuse is not None:
             self._check_fusion(self.fuse)
+        if self.rewrite is not None:
+            self.rewrite.choose_fusion()
         if self.depth is not None and self.depth < 1:
             msg = f"`depth` is {self.depth}, expected a whole number from 1"
             raise BadProtocol(msg)
@@ -324,6 +336,12 @@ class SystemReply:
     """False if the skip policy skipped the query."""
     passages: tuple[Passage, ...] | None = None
     """The passages that were found, best first; None if whole documents were."""
+    rewritten: tuple[str, ...] = ()
+    """What was searched for in place of the query, if it was rewritten."""
+    response: str | None = None
+    """The answer that was written from the results; None if none was to be."""
+    references: tuple[str, ...] = ()
+    """The documents of the passages that the answer may cite, by their numbers."""
 
 
 def change_settings(
@@ -411,6 +429,8 @@ class System:
     """The stage under which each is timed, and the reranker."""
     skip: tuple[str, SkipPolicy] | None = None
     """The stage under which it is timed, and the skip policy."""
+    rewriter: Rewriter | None = None
+    generator: Generator | None = None
     spaces: tuple[VectorSpace, ...] = ()
     """The vectors that its stages compare, its parts included."""
     untrained: bool = False
@@ -424,19 +444,49 @@ class System:
     collection: Collection | None = None
     """The documents."""
 
-    def answer(self, query: Query, *, skipping: bool = True) -> SystemReply:
+    def answer(self, query: Query, *, skipping: bool = True, generating: bool = True) -> SystemReply:
         """Return what the system finds for a query, timing every stage; without `skipping`, the skip policy is passed over.
 
-        Passages are given back as what is judged, documents or spans of them.
+        Passages are given back as what is judged, documents or spans of them. Without `generating`, no answer is written.
         """
         reply = self.find_passages(query, skipping=skipping)
+        response, references = (
+            self._generate(self.generator, query, reply)
+            if self.generator is not None and generating
+            else (None, ())
+        )
         if self.chunked is None and not self.judging.spans:
-            return replace(
+            reply = replace(
                 reply,
                 ranked=reply.ranked.cut(self.depth),
                 before=None if reply.before is None else reply.before.cut(self.depth),
             )
-        return self.time(DOCUMENTS, query, lambda: self._convert(reply))
+        else:
+            reply = self.time(DOCUMENTS, query, lambda: self._convert(reply))
+        return replace(reply, response=response, references=references)
+
+    def _generate(
+        self, generator: Generator, query: Query, reply: SystemReply
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return an answer from the first passages, and the documents that these are of."""
+        spec = self.spec.generate
+        assert spec is not None  # noqa: S101 - else there is no generator
+        assert self.collection is not None  # noqa: S101 - systems are built with one
+        passages = self._list_passages(reply.ranked.cut(spec.passages))
+        texts, row = self.collection.texts, self.collection.row
+
+        def read(passage: Passage) -> Source:
+            try:
+                return Source(passage.document, texts[row(passage.document)][passage.start : passage.end])
+            except KeyError:
+                msg = f"document `{passage.document}` is not in the collection, so there is no text to answer from"
+                raise StageFailed(msg) from None
+
+        def generate() -> tuple[str, tuple[str, ...]]:
+            sources = [read(passage) for passage in passages]
+            return generator.generate(query, sources), tuple(source.id for source in sources)
+
+        return self.time(spec.stage, query, generate)
 
     def find_documents(self, query: Query) -> Ranked:
         """Return the documents that the system finds, each at the rank of its best passage."""
@@ -480,11 +530,29 @@ class System:
             stage, policy = self.skip
             if not self.time(stage, query, lambda: policy.decide(query)):
                 return SystemReply(Ranked(), retrieved=False)
-        before, experts = self.find(query)
+        before, experts, rewritten = self._find(query)
         ranked = before
         for stage, reranker in self.rerankers:
             ranked = self.time(stage, query, partial(reranker.rerank, query, ranked))
-        return SystemReply(ranked, before if self.rerankers else None, experts)
+        return SystemReply(ranked, before if self.rerankers else None, experts, rewritten=rewritten)
+
+    def _find(self, query: Query) -> tuple[Ranked, tuple[str, ...], tuple[str, ...]]:
+        """Return documents, experts, and what was searched for if that is not the query as it was asked."""
+        spec, rewriter = self.spec.rewrite, self.rewriter
+        if spec is None or rewriter is None:
+            return *self.find(query), ()
+        found = self.time(spec.stage, query, lambda: rewriter.rewrite(query))
+        lists = [self.find(rewriting.apply(query)) for rewriting in found]
+        texts = tuple(rewriting.text for rewriting in found)
+        ranked, experts = lists[0]
+        if len(lists) > 1:
+            names = [f"query {number}" for number in range(1, len(lists) + 1)]
+            fusion = spec.choose_fusion()
+            weights = fusion.check_weights(None, names)
+            ranked = self.time(
+                FUSION, query, lambda: _fuse(fusion, weights, [one for one, _ in lists], names)
+            )
+        return ranked, experts, texts
 
     def notes(self) -> list[str]:
         """Return what its stages say to readers of the results; systems that it consists of speak for themselves."""
@@ -492,30 +560,40 @@ class System:
         return [note for notes in found if notes is not None for note in notes()]
 
     def forget(self) -> None:
-        """Forget what was counted for notes: a warm-up is no part of the results, nor is what another system asked."""
+        """Forget what was counted for notes: neither a warm-up nor the requests of another system are part of the results."""
         for stage in self._list_stages():
             getattr(stage, "forget", lambda: None)()
 
     def versions(self) -> tuple[str, ...]:
         """Return the versions that its servers report, those of its parts included."""
         found = [getattr(stage, "version", None) for stage in self._list_stages()]
-        own = [version() for version in found if version is not None]
+        # a model that was not asked yet has none
+        own = [said for version in found if version is not None and (said := version())]
         return (*own, *(version for part in self.parts for version in part.versions()))
+
+    def date_replies(self) -> float:
+        """Return when the oldest kept reply of a language model came, in seconds since 1970; 0: none was kept."""
+        chats = [getattr(stage, "chat", None) for stage in self._list_stages()]
+        found = [chat.oldest for chat in chats if chat is not None and chat.oldest]
+        return min([*found, *(date for part in self.parts if (date := part.date_replies()))], default=0.0)
 
     def _list_stages(self) -> list[object]:
         reranking = (reranker for _, reranker in self.rerankers)
-        return [*self.spaces, self.source, None if self.skip is None else self.skip[1], *reranking]
+        skip = None if self.skip is None else self.skip[1]
+        return [*self.spaces, self.source, skip, self.rewriter, *reranking, self.generator]
 
     def time(self, stage: str, query: Query, call: Callable[[], T]) -> T:
         """Return what the call returns, its time given to the stage; an error names system, stage and query."""
         try:
-            with query.clock.stage(stage):
-                return call()
+            with query.clock.stage(stage), count_tokens() as spent:
+                found = call()
         except SystemFailed:  # of a part, which has named itself already
             raise
         except Exception as error:
             inner = error.stage if isinstance(error, StageFailed) else None
             raise SystemFailed(self.name, inner or stage, error, query.id) from error
+        query.clock.spend(stage, spent)
+        return found
 
 
 @dataclass(eq=False)
@@ -525,9 +603,9 @@ class TunedSystem(System):
     choose: Callable[[str], System] = field(kw_only=True)
     """Returns the system that answers a query, by the query's id."""
 
-    def answer(self, query: Query, *, skipping: bool = True) -> SystemReply:
+    def answer(self, query: Query, *, skipping: bool = True, generating: bool = True) -> SystemReply:
         """Return what the system with the settings of this query finds."""
-        return self.choose(query.id).answer(query, skipping=skipping)
+        return self.choose(query.id).answer(query, skipping=skipping, generating=generating)
 
     def find_documents(self, query: Query) -> Ranked:
         """Return the documents that the system with the settings of this query finds."""
@@ -620,6 +698,12 @@ class Systems:
         if policy is not None:
             with _naming(spec.name, policy.stage):
                 system.skip = (policy.stage, policy.build(workshop, space))
+        if spec.rewrite is not None:
+            with _naming(spec.name, spec.rewrite.stage):
+                system.rewriter = spec.rewrite.build(self._workshop)
+        if spec.generate is not None:
+            with _naming(spec.name, spec.generate.stage):
+                system.generator = spec.generate.build(self._workshop)
         for stage in spec.rerank_specs():
             with _naming(spec.name, stage.stage):
                 system.rerankers = (*system.rerankers, (stage.stage, stage.build(workshop, space)))
@@ -657,7 +741,7 @@ class Systems:
                 trial.close()  # one at a time: a search may try thousands
             trial = self._vary(spec.name, settings, remembered)
             system = trial.build(spec.name)
-            return lambda query: system.answer(query).ranked
+            return lambda query: system.answer(query, generating=False).ranked
 
         try:
             learned = self._learned(spec, build)
@@ -679,6 +763,8 @@ class Systems:
             spec,
             others.depth,
             rerankers=others.rerankers,
+            rewriter=others.rewriter,
+            generator=others.generator,
             spaces=tuple(spaces.values()),
             untrained=any(system.untrained for system in variants.values()),
             seconds=sum(system.seconds for system in variants.values()),
@@ -777,7 +863,7 @@ def _ask_part(system: System, part: System, query: Query) -> Ranked:
 
 
 def _search_chunks(searcher: Searcher, chunked: Chunked, depth: int, query: Query) -> Ranked:
-    """Return the best passages: so many that they come from `depth` documents, or all that the searcher finds."""
+    """Return the best passages, until they come from `depth` documents, or all that the searcher finds."""
     total = len(chunked.passages)
     count = min(round(depth * max(chunked.per_document, 1.0)), total)
     while True:

@@ -119,7 +119,7 @@ def test_the_format_is_known_by_its_content(file: str, format: str) -> None:  # 
     assert detect(trace).name == format
 
 
-@pytest.mark.parametrize(("file", "expected"), [(file, told) for file, (_, told) in STORIES.items()])
+@pytest.mark.parametrize(("file", "expected"), [(file, story) for file, (_, story) in STORIES.items()])
 def test_searches_and_results_are_those_that_were_written(file: str, expected: Story) -> None:
     """Two iterations and four results, or what a format keeps of them; counted in the files by hand."""
     session = read(file)
@@ -136,7 +136,7 @@ def test_tokens_and_seconds_are_those_of_each_iteration(
     assert [(part.tokens, part.seconds) for part in read(file).iterations] == expected
 
 
-@pytest.mark.parametrize("file", [file for file, (_, told) in STORIES.items() if told == STORY])
+@pytest.mark.parametrize("file", [file for file, (_, story) in STORIES.items() if story == STORY])
 def test_the_page_that_came_again_is_one_document(file: str) -> None:
     """Three documents in four results, one good one at gain 4 counts once."""
     labels = [{"task": None, "url": "https://example.org/burj", "gain": 4}]

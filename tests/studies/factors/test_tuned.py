@@ -11,9 +11,9 @@ import pytest
 
 from judged.errors import BadProtocol, UnknownName
 from judged.studies.factors.settings import MOST_TRIALS, RangeSpec, TuneSettings
-from judged.studies.run import open_study, run_study
+from judged.studies.fusion.tuning import split_queries
+from judged.studies.running.run import open_study, run_study
 from judged.studies.specification import read_study
-from judged.studies.tuning import split_queries
 from support.studies import QUERIES, own
 
 pytest.importorskip("bm25s")

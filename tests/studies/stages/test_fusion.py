@@ -18,8 +18,8 @@ from hypothesis import assume, given, strategies as st
 
 import judged
 from judged.errors import BadInput, JudgedError, UnknownName
-from judged.studies.candidates import collect_candidates
-from judged.studies.fusion import METHODS, NORMALISATIONS, Fusion, _count_wins, fuse
+from judged.studies.fusion.candidates import collect_candidates
+from judged.studies.fusion.methods import METHODS, NORMALISATIONS, Fusion, _count_wins, fuse
 from judged.studies.stages.stage import Ranked
 from judged.studies.system import _fuse
 from judged.tables.nested import keep_order

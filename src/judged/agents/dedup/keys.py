@@ -22,7 +22,7 @@ _HEAD = 48
 _FORM = re.compile(
     r"^\s*(?:[\[(](?:PDF|DOC|PPT|XLS|HTML)[\])]|\[\d{4}\.\d{4,5}(?:v\d+)?\])\s*(?=\w)", re.IGNORECASE
 )
-"""What search engines and arXiv put before a title: the form of a page, or the number of a paper."""
+"""Prefixes that search engines and arXiv add to titles: the form of a page, or the number of a paper."""
 _CLOSING = " \t\n\r\"')]”’»"
 _DOI = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/)?(?:doi:)?", re.IGNORECASE)
 _ARXIV = re.compile(r"^arxiv:\s*|v\d+$", re.IGNORECASE)

@@ -61,7 +61,7 @@ CUT = "cut-output"
 NO_OUTPUT = "no-search-output"
 UNREAD_FIELD = "unread-field"
 ALWAYS = frozenset((OUTSIDE, BOTH_IDS))
-"""Problems that are never left out: whoever wrote the label or the ids must say what they mean."""
+"""Problems that are never left out, because only the author of the label or the ids knows what they mean."""
 EARLIER_ONLY = "no-search-in-last-turn"
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 
@@ -121,6 +121,8 @@ class ReadContext:
     """Searches whose results are the citations of the answer."""
     earlier: int = 0
     """Sessions that searched in an earlier turn and not in the last."""
+    answers: dict[tuple[str, str], str | None] | None = None
+    """Final answers by system and conversation; None if nobody asks for them."""
     _first_places: dict[str, str] = field(default_factory=dict)
     """The first place of each tool that is not known to search."""
     _problems: list[Problem] = field(default_factory=list)

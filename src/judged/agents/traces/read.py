@@ -98,6 +98,15 @@ def read_sessions(
     return Sessions.from_sessions(sessions, name=name or "sessions", notes=problems.sentences())
 
 
+def stream_answers(source: object, *, name: str | None = None) -> Iterator[tuple[Session, str | None]]:
+    """Yield every session of a source with the final answer; None where the format, or the trace, has none."""
+    opened = open_traces(source)
+    answers: dict[tuple[str, str], str | None] = {}
+    context = ReadContext(label=opened.label, name=name or opened.name or "system", answers=answers)
+    for session in read_source(opened, context):
+        yield session, answers.pop((session.system, session.conversation), None)
+
+
 def read_source(source: TraceSource, context: ReadContext, *, format: str | None = None) -> Iterator[Session]:  # noqa: A002
     """Yield the sessions of an open source; the context collects counts and problems."""
     count = 0

@@ -11,7 +11,6 @@ from time import perf_counter
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from judged.errors import EngineFailed
 from judged.index.engine import (
@@ -25,16 +24,14 @@ from judged.index.engine import (
 )
 from judged.index.exact import measure_distances
 from judged.index.family import NEIGHBOUR
+from judged.index.filters import find_columns, make_filter
 from judged.index.load import Samples, check_answers, run_closed, run_open, run_single, to_matrix
 from judged.index.measurement import (
-    LADDER,
     BuildCost,
     ClosedLoop,
     Measurement,
     OpenLoop,
     Workload,
-    draw_ladder,
-    make_filter,
     name_recall,
     plan_churn,
     summarise,
@@ -76,7 +73,7 @@ class Session:
     """Raw rows of the point that is being measured."""
 
     def __post_init__(self) -> None:
-        self.ladder: NDArray[np.int64] = draw_ladder(len(self.vectors), self.workload.seed)
+        self.columns = find_columns(self.workload.filters, self.vectors, self.workload.seed)
         self.asked = list(self.queries)
 
     def keep(self, phase: str, samples: Samples) -> None:
@@ -248,7 +245,7 @@ def _measure_filters(session: Session, settings: Settings) -> list[str]:
     if workload.filters and not engine.capabilities.filters:
         return ["filters"]
     for text in workload.filters:
-        condition = make_filter(text, session.vectors, session.ladder)
+        condition = make_filter(text, session.vectors, workload.seed)
         search = engine.searcher(workload.k, settings, condition)
         run_single(search, session.asked[: workload.warmup], keep=False)
         samples = run_single(search, session.asked, retries=workload.retries)
@@ -259,17 +256,14 @@ def _measure_filters(session: Session, settings: Settings) -> list[str]:
 def measure_churn(session: Session, measured: Measurement) -> Measurement:
     """Delete vectors and insert them again, and search after both; the truth follows when rows are scored."""
     engine, workload = session.engine, session.workload
-    if not engine.capabilities.deletes:
-        return replace(measured, skipped=(*measured.skipped, "deletions"))
     details = dict(measured.details)
-    attributes = {**session.vectors.attributes, LADDER: session.ladder} if workload.filters else {}
     for number, ids in enumerate(plan_churn(len(session.vectors), workload), 1):
         for step in ("deleted", "restored"):
             started = perf_counter()
             if step == "deleted":
                 engine.delete(ids)
             else:
-                columns = {name: column[ids] for name, column in attributes.items()}
+                columns = {name: column[ids] for name, column in session.columns.items()}
                 engine.insert(ids, session.vectors.array[ids], columns)
             engine.finish()
             details[f"churn:{number}:{step}"] = perf_counter() - started

@@ -15,7 +15,7 @@ from judged.studies.stages.chunkers import ChunkSpec, Span
 from judged.studies.stages.stage import Passage, Ranked, StageFailed
 
 if TYPE_CHECKING:
-    from judged.studies.collections import Collection
+    from judged.studies.collections.collection import Collection
 
 
 @dataclass(frozen=True, eq=False)

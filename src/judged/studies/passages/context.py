@@ -17,10 +17,10 @@ from judged.arrays import Floats
 from judged.blocks import Block, Estimate, Table, Value
 from judged.comparison.result import Comparison
 from judged.scoring.evaluate import evaluate_many
-from judged.studies.answers import Asked, make_run
-from judged.studies.collections import Collection
+from judged.studies.collections.collection import Collection
 from judged.studies.passages.budgets import Budgeted
 from judged.studies.passages.chunking import Judging, chunk_collection, whole_passages
+from judged.studies.running.answers import Asked, make_run
 from judged.studies.stages.chunkers import ChunkSpec, load_tokeniser
 from judged.studies.stages.stage import Passage
 from judged.tables.judgments import Judgments
@@ -110,7 +110,7 @@ def _cut(
         if spent > tokens:
             break
         fitting += 1
-    # a result that nobody judged stands for none at all, so that a run in which nothing fits is one
+    # an unjudged result stands in for an empty list, so that a run in which nothing fits is still a run
     units = [unit for _, unit in judging.list_units(passages[:fitting])] or [NOTHING]
     return asked.query, units, [-float(rank) for rank in range(1, len(units) + 1)]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -97,7 +97,7 @@ def _find_secrets(value: object) -> Iterator[Use]:
         yield from (Use("variable", str(variable)) for variable in value.values())
 
 
-_READERS = {
+_READERS: Mapping[str, Callable[[object], Iterator[Use]]] = {
     "url": _find_address,
     "secrets": _find_secrets,
     "function": _find_code,

@@ -95,7 +95,7 @@ def _has_ended(items: Items) -> bool:
 
 
 SHAPE = RequestShape(_print, lambda item: (item.get("call_id"),), _has_ended)
-"""How items are compared."""
+"""Comparison of items, by which requests of one conversation are joined."""
 
 
 def _conversation(chain: Chain, context: ReadContext) -> Conversation:

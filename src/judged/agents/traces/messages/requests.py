@@ -35,7 +35,7 @@ Items: TypeAlias = list[JsonObject]
 
 @dataclass(frozen=True, slots=True)
 class RequestShape:
-    """How the messages or items of a format are compared."""
+    """Comparison of the messages or items of a format."""
 
     print: Callable[[JsonObject], Hashable | None]
     """The part of an item that is the same in every copy; None: it is not compared, such as a system prompt with the time."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.json_values import Json, JsonObject, add_counts
 from judged.agents.traces.results.tools import is_search_name
-from judged.agents.traces.spans.attributes import decode, to_object
+from judged.agents.traces.spans.attributes import decode, list_records, to_object
 from judged.agents.traces.spans.conversations import make_reader
 from judged.agents.traces.spans.payloads import (
     find_answers,
@@ -36,24 +36,19 @@ USAGE = (
 )
 
 
-_EVENT = re.compile(r"tool\.(.+)\.(?:success|finish|start|error)(?:-\d+)?")
+_EVENT = re.compile(r"\Atool\.(.+)\.(?:success|finish|start|error)(?:-\d+)?\Z")
 """The name of an event of a tool, as BeeAI writes it: `tool.search.wikipedia.success-12`."""
 
 
 def read_spans(value: Json) -> Iterator[Span | None]:
     """Yield the spans in one JSON document: a trace with its observations, an observation, or a page."""
-    for record in _records(value):
+    for record in list_records(value):
         observations = decode(record.get("observations"))
         if isinstance(observations, list) and not _is_observation(record):
             yield _trace(to_object(record.get("trace")) or record)
             yield from (_span(to_object(item)) for item in observations if isinstance(item, dict))
         else:
             yield _span(record)
-
-
-def _records(value: Json) -> list[Mapping[str, Json]]:
-    held = to_object(value).get("data")
-    return [to_object(item) for item in (held if isinstance(held, list) else [value])]
 
 
 def _get(record: Mapping[str, Json], name: str) -> Json:
@@ -139,7 +134,7 @@ def _is_observation(record: Mapping[str, Json]) -> bool:
 def recognises(head: Head) -> bool:
     """Recognise observations by their type and trace, and traces by their observations."""
     for document in head.mappings:
-        for record in _records(document):
+        for record in list_records(document):
             held = record.get("observations")
             if _is_observation(record) and str(record.get("type")).isupper():
                 return True
