@@ -94,7 +94,7 @@ class SessionTotals:
     def of(cls, view: SessionView, counts: SessionCounts) -> SessionTotals:
         """Return the totals of a view, without those of its inputs."""
         searched = view.iterations > 0
-        return cls(
+        totals = cls(
             sessions=len(view),
             iterations=len(view.results),
             idle=int(counts.idle.sum()),
@@ -107,12 +107,11 @@ class SessionTotals:
             no_search=int((~searched).sum()),
             no_results=int((searched & ~view.found).sum()),
             earlier_turns=int(counts.earlier_turns.sum()),
-            **{
-                name: int(column.sum())
-                for name in ("by_id", "by_url", "by_text", "bare")
-                if (column := getattr(counts, name)) is not None
-            },
             highest=int(view.gains.max(initial=0)),
+        )
+        columns = {name: getattr(counts, name) for name in ("by_id", "by_url", "by_text", "bare")}
+        return replace(
+            totals, **{name: int(column.sum()) for name, column in columns.items() if column is not None}
         )
 
     @property

@@ -54,6 +54,8 @@ class SessionView(ViewCache):
     """The tokens that every iteration used; NaN if unknown."""
     seconds: Floats
     """The seconds that every iteration took; NaN if unknown."""
+    cost: Floats
+    """The money that every iteration took, in the unit of the trace; NaN if unknown."""
     reference: Reference | None = None
     _cache: dict[tuple[object, ...], object] = field(default_factory=dict, init=False, repr=False)
 
@@ -68,6 +70,7 @@ class SessionView(ViewCache):
         searches: Ints | None = None,
         tokens: Floats | None = None,
         seconds: Floats | None = None,
+        cost: Floats | None = None,
     ) -> SessionView:
         """Return the view of results in the order in which the agents received them.
 
@@ -79,6 +82,7 @@ class SessionView(ViewCache):
             searches: The number of searches of every iteration; by default one.
             tokens: The tokens that every iteration used.
             seconds: The seconds that every iteration took.
+            cost: The money that every iteration took.
 
         >>> SessionView.from_results([2], [2, 1], [True, True, False], [3, 0, 3]).grades.tolist()
         [[0, 1, 0, 0, 1, 0], [0, 0, 0, 0, 0, 0]]
@@ -94,6 +98,7 @@ class SessionView(ViewCache):
             searches=np.ones_like(returned) if searches is None else np.asarray(searches, dtype=np.int64),
             tokens=unknown if tokens is None else np.asarray(tokens, dtype=np.float64),
             seconds=unknown if seconds is None else np.asarray(seconds, dtype=np.float64),
+            cost=unknown if cost is None else np.asarray(cost, dtype=np.float64),
         )
 
     def __len__(self) -> int:
@@ -153,6 +158,7 @@ class SessionView(ViewCache):
             searches=self.searches[iterations],
             tokens=self.tokens[iterations],
             seconds=self.seconds[iterations],
+            cost=self.cost[iterations],
             reference=None
             if reference is None
             else Reference(reference.gains[new], reference.counts[sessions]),
