@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Literal, TypeAlias
 
@@ -132,10 +132,20 @@ class SessionCounts:
 
     def select(self, sessions: Ints) -> SessionCounts:
         """Return the counts of some sessions only."""
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
-        return replace(
-            self, **{name: None if counts is None else counts[sessions] for name, counts in columns.items()}
+        return SessionCounts(
+            idle=self.idle[sessions],
+            conflicts=self.conflicts[sessions],
+            overruled=self.overruled[sessions],
+            earlier_turns=self.earlier_turns[sessions],
+            by_id=_select(self.by_id, sessions),
+            by_url=_select(self.by_url, sessions),
+            by_text=_select(self.by_text, sessions),
+            bare=_select(self.bare, sessions),
         )
+
+
+def _select(counts: Ints | None, sessions: Ints) -> Ints | None:
+    return None if counts is None else counts[sessions]
 
 
 class SessionState(Struct):

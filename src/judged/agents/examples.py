@@ -38,8 +38,8 @@ def make_sessions(
         searches=_ints(iteration.count("|") + 1 for session in sessions for iteration in session),
         tokens=None if tokens is None else _flat(tokens),
         seconds=None if seconds is None else _flat(seconds),
-        cost=None if cost is None else _flat(cost),
     )
+    view = view if cost is None else replace(view, cost=_flat(cost))
     return view if reference is None else replace(view, reference=_reference(labels, reference))
 
 

@@ -48,6 +48,11 @@ UNION = "union"
 """The reference that consists of what all systems found on a task together."""
 
 
+def _sum(counts: Ints | None) -> int:
+    """Return the sum of counts; 0 of those that an older file does not have."""
+    return 0 if counts is None else int(counts.sum())
+
+
 @dataclass(frozen=True, slots=True)
 class SessionTotals:
     """Counts over all sessions."""
@@ -94,7 +99,7 @@ class SessionTotals:
     def of(cls, view: SessionView, counts: SessionCounts) -> SessionTotals:
         """Return the totals of a view, without those of its inputs."""
         searched = view.iterations > 0
-        totals = cls(
+        return cls(
             sessions=len(view),
             iterations=len(view.results),
             idle=int(counts.idle.sum()),
@@ -107,11 +112,11 @@ class SessionTotals:
             no_search=int((~searched).sum()),
             no_results=int((searched & ~view.found).sum()),
             earlier_turns=int(counts.earlier_turns.sum()),
+            by_id=_sum(counts.by_id),
+            by_url=_sum(counts.by_url),
+            by_text=_sum(counts.by_text),
+            bare=_sum(counts.bare),
             highest=int(view.gains.max(initial=0)),
-        )
-        columns = {name: getattr(counts, name) for name in ("by_id", "by_url", "by_text", "bare")}
-        return replace(
-            totals, **{name: int(column.sum()) for name, column in columns.items() if column is not None}
         )
 
     @property

@@ -70,7 +70,6 @@ class SessionView(ViewCache):
         searches: Ints | None = None,
         tokens: Floats | None = None,
         seconds: Floats | None = None,
-        cost: Floats | None = None,
     ) -> SessionView:
         """Return the view of results in the order in which the agents received them.
 
@@ -82,7 +81,6 @@ class SessionView(ViewCache):
             searches: The number of searches of every iteration; by default one.
             tokens: The tokens that every iteration used.
             seconds: The seconds that every iteration took.
-            cost: The money that every iteration took.
 
         >>> SessionView.from_results([2], [2, 1], [True, True, False], [3, 0, 3]).grades.tolist()
         [[0, 1, 0, 0, 1, 0], [0, 0, 0, 0, 0, 0]]
@@ -98,7 +96,7 @@ class SessionView(ViewCache):
             searches=np.ones_like(returned) if searches is None else np.asarray(searches, dtype=np.int64),
             tokens=unknown if tokens is None else np.asarray(tokens, dtype=np.float64),
             seconds=unknown if seconds is None else np.asarray(seconds, dtype=np.float64),
-            cost=unknown if cost is None else np.asarray(cost, dtype=np.float64),
+            cost=unknown,
         )
 
     def __len__(self) -> int:
