@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isnan
+from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -179,18 +179,14 @@ def _correct_means(
                 set(list_needs(measure)) - {SETS}
             ):
                 continue
-            sampled = {
-                query
-                for query, attempt in system.answers
-                if _is_complete(people, labelled, system, (query, attempt), measure)
-            }
             alignment = align_answers(people.truth, system, protocol, [measure])
-            by_people = dict(zip(alignment.keys, alignment.values(measure).tolist(), strict=True))
-            known = {
-                query: value
-                for (query, _), value in by_people.items()
-                if query in sampled and not isnan(value)
-            }
+            values: dict[str, list[float]] = {}
+            for unit, value in zip(alignment.keys, alignment.values(measure).tolist(), strict=True):
+                whole = unit in system.answers and _is_complete(people, labelled, system, unit, measure)
+                values.setdefault(unit[0], []).append(value if whole else nan)
+            # the mean of its attempts, as of the labels, if people labelled all of them
+            by_people = {query: sum(own) / len(own) for query, own in values.items()}
+            known = {query: value for query, value in by_people.items() if not isnan(value)}
             by_labels = evaluation.scores.by_query(str(measure), averaged=True)
             yield _correct(system.name, measure, known, by_labels, evaluation[measure], level)
 
