@@ -243,7 +243,7 @@ function answerContrasts(data) {
     others = data.contrasts.filter(row => row.measure !== data.main);
   if (!main.length) return [contrastTable(data.contrasts)];
   return [
-    contrastTable(main),
+    contrastTable(main, `On the same questions, in ${wordsOf(data)}`),
     others.length
       ? h(
           "details",
@@ -255,7 +255,7 @@ function answerContrasts(data) {
   ];
 }
 
-function contrastTable(rows) {
+function contrastTable(rows, caption = "") {
   return table({
     name: "Differences",
     rows,
@@ -278,7 +278,7 @@ function contrastTable(rows) {
       },
       { name: "p", value: row => float(row.p_corrected), cell: row => formatP(row.p_corrected) },
     ],
-    caption: "On the same questions; p is corrected for the comparisons of a measure.",
+    caption: `${caption || "On the same questions"}; p is corrected for the comparisons of a measure.`,
   });
 }
 
