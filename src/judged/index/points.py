@@ -54,6 +54,7 @@ QUANTITIES: Mapping[str, Callable[[Measurement], float | None]] = {
     "p95": lambda measured: measured.latency.p95,
     "p99": lambda measured: measured.latency.p99,
     "cpu": lambda measured: measured.cpu,
+    "first": lambda measured: measured.first,
     "build": lambda measured: measured.cost.seconds,
     "memory": lambda measured: measured.cost.memory,
     "disk": lambda measured: measured.cost.disk,
@@ -209,7 +210,11 @@ class Point:
 
     def estimate(self, quantity: str) -> Estimate | None:
         """Return a quantity of `QUANTITIES` with its interval over rounds; None if it was not measured."""
-        found = estimate_rounds(self.read_rounds(quantity))
+        values = self.read_rounds(quantity)
+        if quantity == "first":
+            # only the setting that a build began with has it
+            values = [value for value in values if value is not None and np.isfinite(value)]
+        found = estimate_rounds(values)
         if quantity == "p99" and found is not None and self.tail is not None:
             return Estimate(found.value, *self.tail)
         return found

@@ -258,13 +258,14 @@ class IndexBenchmark(Result):
         return Table(("setting", *columns, "failed"), rows, title="Quality of all settings")
 
     def _tabulate_costs(self) -> Table:
-        names = ("qps", "p50", "p90", "p95", "p99", "cpu", "build", "memory", "disk")
+        names = ("qps", "p50", "p90", "p95", "p99", "first", "cpu", "build", "memory", "disk")
         columns = (
             "QPS",
             "p50 ms",
             "p90 ms",
             "p95 ms",
             "p99 ms",
+            "first ms",
             "CPU ms",
             "build s",
             "memory MiB",
@@ -278,7 +279,7 @@ class IndexBenchmark(Result):
 
     def _tabulate_money(self, prices: Prices) -> Table:
         """Return what a million queries and a month cost, next to recall and latency; sizes are per vector."""
-        rows = []
+        rows: list[tuple[Value, ...]] = []
         for point in self.points:
             money = price_point(point, prices)
             sizes = (point.estimate(name) for name in ("memory", "disk"))
@@ -301,9 +302,9 @@ class IndexBenchmark(Result):
     def _draw(self, chosen: Sequence[Point]) -> Iterator[Figure]:
         yield draw_trade_off(self.points, self.recall)
         shown = chosen or [max(self.points, key=lambda point: point.recall)]
-        yield draw_latencies(shown)
+        yield draw_latencies(shown, self.points)
         if any(point.measured.open for point in shown):
-            yield draw_responses(shown)
+            yield draw_responses(shown, self.points)
         yield from draw_costs(self.points)
 
 

@@ -61,7 +61,7 @@ def _find_columns(value: Mapping[str, Any], schema: Schema) -> tuple[list[Record
         keyed and len({tuple(inner) for inner in value.values()}) > 1
     ):
         return None
-    rows = [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
+    rows: list[Record] = [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
     return rows, "each key holds a column"
 
 

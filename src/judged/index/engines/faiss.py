@@ -126,7 +126,7 @@ class _Coded(_Faiss):
         raise NotImplementedError
 
     def _refine(self, parameters: Any, settings: Settings) -> tuple[Any, Any]:
-        self._factor = settings["rerank"]
+        self._factor = int(settings["rerank"])
         if self._factor == 1:
             return self._coded, parameters
         if self._coded is self._index:

@@ -16,10 +16,10 @@ HOLDERS = ("events", "history")
 
 def join_parts(responses: list[JsonObject]) -> Iterator[JsonObject]:
     """Yield the whole response of each stream: its parts are responses of one id, the metadata in the last."""
-    whole: dict[Json, JsonObject] = {}
+    whole: dict[str, JsonObject] = {}
     for part in responses:
         for candidate in list_objects(part.get("candidates"))[:1]:
-            name = part.get("responseId", part.get("response_id"))
+            name = str(part.get("responseId", part.get("response_id")))
             joined = whole.setdefault(name, {"candidates": [{"content": {"role": "model", "parts": []}}]})
             joined.update((field, item) for field, item in part.items() if field != "candidates")
             target = joined["candidates"][0]

@@ -326,9 +326,14 @@ def _call_ids(message: JsonObject) -> Iterator[Json]:
 
 
 def _read_documents(trace: Trace, context: ReadContext) -> Iterator[tuple[Document, Messages]]:
-    """Yield each document with its messages; documents that are messages themselves are one conversation."""
+    """Yield each document with its messages; documents of a file that are messages themselves are one conversation."""
+    for part in trace.parts():
+        yield from _read_part(part, context)
+
+
+def _read_part(trace: Trace, context: ReadContext) -> Iterator[tuple[Document, Messages]]:
     alone: Messages = []
-    for document in trace.documents():
+    for document in trace.own_documents():
         messages = find_messages(document.value)
         if messages is None:
             context.report("malformed-session", document.place, "holds no messages")

@@ -28,6 +28,7 @@ from judged.agents.traces.messages.messages import (
     parse_time,
     read_conversations,
 )
+from judged.agents.traces.messages.requests import is_request_log
 from judged.agents.traces.open import Trace
 from judged.agents.traces.results.outputs import Unparsed, find_groups, is_result
 
@@ -139,4 +140,4 @@ def _call(written: JsonObject) -> Call:
     return Call(tool=tool, arguments=arguments, id=written.get("id"))
 
 
-FORMAT = TraceFormat("openai-chat", "OpenAI chat messages", recognises, read)
+FORMAT = TraceFormat("openai-chat", "OpenAI chat messages", recognises, read, joins=is_request_log)

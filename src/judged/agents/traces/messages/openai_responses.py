@@ -22,7 +22,7 @@ from judged.agents.traces.json_values import (
     list_objects,
 )
 from judged.agents.traces.messages.messages import Transcript, count_tokens, join_text
-from judged.agents.traces.messages.requests import RequestLog, RequestShape, canonical
+from judged.agents.traces.messages.requests import RequestLog, RequestShape, canonical, is_request_log
 from judged.agents.traces.open import Document, Trace
 
 OUTPUTS = frozenset(
@@ -54,10 +54,12 @@ def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
 def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]:
     """Yield conversations: responses linked by `previous_response_id`, or each repeating all before."""
     log = RequestLog(SHAPE, context)
-    alone: Items = []
-    for document in trace.documents():
+    alone: dict[Trace, Items] = {}
+    for part, document in (
+        (source, document) for source in trace.parts() for document in source.own_documents()
+    ):
         if _is_item(document.value):
-            alone.append(document.value)
+            alone.setdefault(part, []).append(document.value)
             continue
         items = _items(document.value)
         if not items:  # a recorder of requests has those of files and stores as well
@@ -67,8 +69,8 @@ def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]
         ids = [name for name in (_response_id(document.value), _previous_id(document.value)) if name]
         yield from (_conversation(held.parts, context) for held in log.add(document, items, links=ids))
     yield from (_conversation(held.parts, context) for held in log.finish())
-    if alone:
-        yield _conversation([(Document(trace.label, {}, trace.whole_name), alone)], context)
+    for part, listed in alone.items():
+        yield _conversation([(Document(part.label, {}, part.whole_name), listed)], context)
 
 
 def _print(item: JsonObject) -> Hashable | None:
@@ -259,4 +261,4 @@ def _count_usage(value: Json) -> float | None:
     )
 
 
-FORMAT = TraceFormat("openai-responses", "OpenAI Responses", recognises, read)
+FORMAT = TraceFormat("openai-responses", "OpenAI Responses", recognises, read, joins=is_request_log)

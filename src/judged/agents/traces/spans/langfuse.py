@@ -36,7 +36,7 @@ USAGE = (
 )
 
 
-_EVENT = re.compile(r"tool\.(.+)\.(?:success|finish|start|error)(?:-\d+)?")
+_EVENT = re.compile(r"\Atool\.(.+)\.(?:success|finish|start|error)(?:-\d+)?\Z")
 """The name of an event of a tool, as BeeAI writes it: `tool.search.wikipedia.success-12`."""
 
 
