@@ -13,6 +13,7 @@ from judged.answers.family import LabelledAnswers, Unit, align_answers, name_kin
 from judged.answers.grades import LEVELS
 from judged.answers.needs import (
     CITATIONS,
+    FIRST,
     NUGGETS,
     SAID_FOUND,
     SAID_TRUE,
@@ -175,9 +176,7 @@ def _correct_means(
         protocol = evaluation.protocol
         assert isinstance(protocol, AnswerProtocol)  # noqa: S101 - of answers
         for measure in evaluation.measures:
-            if measure.higher_is_better is None or not people.given.issuperset(
-                set(list_needs(measure)) - {SETS}
-            ):
+            if measure.higher_is_better is None or not people.given.issuperset(list_needs(measure)):
                 continue
             alignment = align_answers(people.truth, system, protocol, [measure])
             values: dict[str, list[float]] = {}
@@ -233,8 +232,9 @@ def _is_complete(
         listed, known = people.truth.nuggets.get(unit[0], {}), system.nuggets.get(unit, {})
         if not listed or not all(name in known for name in listed):
             return False
-    if CITATIONS in needs:
-        pairs = {(part.part, (name,)) for part in system.answers[unit] for name in part.citations}
+    if needs & {CITATIONS, FIRST}:
+        cited = 1 if CITATIONS not in needs else None
+        pairs = {(part.part, (name,)) for part in system.answers[unit] for name in part.citations[:cited]}
         sets = labelled.support.get(unit, {}).keys() if SETS in needs else set()
         if not pairs | sets <= system.support.get(unit, {}).keys():
             return False
