@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 import judged
 from judged.errors import BadProtocol, UnknownName
 from judged.index.result import IndexBenchmark
-from judged.index.runbooks import Step, follow_steps, read_runbook
-from judged.index.streams import Presence
+from judged.index.streams.presence import Presence
+from judged.index.streams.runbooks import Step, follow_steps, read_runbook
 from support.engines import Place
 
 RUNBOOK = {

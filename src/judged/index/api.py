@@ -18,7 +18,7 @@ from judged.index.measurement import TARGET, Workload, describe
 from judged.index.points import Point, name_measures, score_points
 from judged.index.prices import Prices, parse_prices
 from judged.index.result import IndexBenchmark
-from judged.index.runbooks import follow_steps
+from judged.index.streams.runbooks import follow_steps
 from judged.index.sweeps.plan import Build, plan_builds
 from judged.index.sweeps.sweep import Failure, Swept, run_sweep
 from judged.index.sweeps.worker import find_effort

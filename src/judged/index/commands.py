@@ -261,7 +261,7 @@ class WorkloadOptions:
     def to_workload(self, seed: int) -> Workload:
         """Return the workload; raise an error for a loop that is neither closed nor open."""
         from judged.index.measurement import Workload
-        from judged.index.runbooks import read_runbook
+        from judged.index.streams.runbooks import read_runbook
 
         unknown = set(self.load) - {"closed", "open"}
         if unknown:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from judged.errors import BadProtocol
 from judged.index.engine import SettingValue
-from judged.index.runbooks import Step
+from judged.index.streams.runbooks import Step
 
 TARGET = 0.95
 """The recall at which engines are compared, unless another one is asked for."""

@@ -26,8 +26,8 @@ from judged.index.measurement import (
     summarise,
 )
 from judged.index.neighbours import IndexResults, Neighbours
-from judged.index.runbooks import find_rows_at
-from judged.index.streams import Presence, draw_reserve, find_present
+from judged.index.streams.presence import Presence, draw_reserve, find_present
+from judged.index.streams.runbooks import find_rows_at
 from judged.index.sweeps.rows import find_rows, read_answers
 from judged.result import ProtocolRecord, Provenance
 from judged.scoring.evaluate import evaluate_with
