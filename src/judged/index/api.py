@@ -298,6 +298,11 @@ def _find_round_notes(workload: Workload, points: Sequence[Point]) -> Iterator[N
     if workload.rounds == 1:
         message = "one round: how much times vary from process to process is not known, so that none is shown to be less"
         yield Note("one-round", "warning", message)
+    elif workload.rounds == 2:
+        message = (
+            "two rounds hardly bound anything: intervals of which the ends are – are wider than a hundredfold"
+        )
+        yield Note("two-rounds", "warning", message)
     builds = {point.measured.group: point for point in points if len(point.rounds) < workload.rounds}
     for point in builds.values():
         name, cost = describe(point.engine, point.measured.build, {}), point.measured.cost

@@ -184,6 +184,12 @@ class WorkloadOptions:
         type=click.FloatRange(0, 0.5, max_open=True),
         default=0.0,
     )
+    batch: int = option(
+        "--batch N",
+        "Also ask N queries at once, where the engine can.",
+        type=click.IntRange(min=0),
+        default=0,
+    )
     updates: float = option(
         "--updates RATE",
         "Insert, delete and replace so many vectors a second while searching, and measure recall and latency"
