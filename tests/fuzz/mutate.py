@@ -36,8 +36,8 @@ from judged.checks.lint import lint
 from judged.cli.configuration import read_configuration, read_gates
 from judged.errors import JudgedError
 from judged.explanation.reported_scores import read_reported
+from judged.index.files.vectors import read_vectors
 from judged.index.sweeps.plan import plan_builds
-from judged.index.vector_files import read_vectors
 from judged.io.read import holds_both
 from judged.io.texts import read_documents, read_queries
 from judged.labels.answer import read_answer
