@@ -189,7 +189,7 @@ _SOURCE_LINE = re.compile(
     r"[ \t*_>(\[-]*(?:source|url|link|from)[*_]*:[*_]*[ \t]*<?(?P<url>https?://[^\s<>]+?)>?[ \t)\]*_]*\Z",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"https?://")
+_SCHEME = re.compile(r"https?://")
 _BULLET = re.compile(r"(?:[-*•]|\d+[.)])[ \t]*")
 _BEFORE_ADDRESS = "-–—:|("
 """Characters between the title of a page and its address in one line."""
@@ -388,7 +388,8 @@ def _read_sourced(text: str) -> list[Json]:
     """Read texts that each begin, or end, with a line `Source: URL`."""
     lines = [line for line in text.strip().split("\n") if not _RULE.fullmatch(line)]
     marks = [at for at, line in enumerate(lines) if _SOURCE_LINE.match(line)]
-    if not marks:
+    # sections under headings are one report, of which the addresses are a part
+    if not marks or any(line.startswith("#") for line in lines):
         return []
     if marks[0] == 0:
         parts = [lines[start:end] for start, end in pairwise([*marks, len(lines)])]
@@ -419,7 +420,7 @@ def _read_address(line: str) -> JsonObject | None:
     By hand, for a pattern with a title of any characters before the address takes quadratic time on long lines.
     """
     *before, last = line.rsplit(maxsplit=1)
-    start = _ADDRESS.search(last)
+    start = _SCHEME.search(last)
     url = last[start.start() :].removesuffix(")").removesuffix(">") if start else ""
     if start is None or url == start[0] or any(mark in url for mark in "<>)"):
         return None
