@@ -395,26 +395,24 @@ def draw_critical_difference(
     names = sorted(ranks, key=lambda system: ranks[system])
     row: Spec = {"type": "nominal", "sort": [format_value(system) for system in names]}
     last = max(len(names), 2)
-    scale: Spec = {"domain": [1, last], "nice": False, "padding": 10}
-    body = [_draw_ranks({name: ranks[name] for name in names}, row, scale)]
+    body = [_draw_ranks({name: ranks[name] for name in names}, row, last)]
     if cliques:
         body.append(_draw_cliques(ranks, cliques, row))
     note = "Strokes on the right join systems that the test does not separate" if cliques else ""
-    ruler = _draw_ruler(critical_difference, scale)
+    ruler = _draw_ruler(critical_difference, last)
     chart = {"vconcat": [ruler, {"hconcat": body, "spacing": 28}], "spacing": 12}
     return _figure("critical-difference", title, note, chart)
 
 
-def _draw_ranks(ranks: Mapping[str, float], row: Spec, scale: Spec) -> Spec:
+def _draw_ranks(ranks: Mapping[str, float], row: Spec, last: int) -> Spec:
     """Return a line for each system, from rank 1 to its average rank."""
     points: list[Record] = [{"name": system, "rank": rank, "best": 1} for system, rank in ranks.items()]
-    _, last = scale["domain"]
     step = 1 if last <= MOST_TICKS else 5
     ticks = sorted({1, *range(step, last + 1, step)})
     rank: Spec = {
         "field": "rank",
         "type": "quantitative",
-        "scale": scale,
+        "scale": _scale_ranks(last),
         "axis": {"title": "average rank (1 is best)", "orient": "top", "values": ticks},
     }
     label = {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 8, "labelOverlap": False}
@@ -440,12 +438,12 @@ def _draw_ranks(ranks: Mapping[str, float], row: Spec, scale: Spec) -> Spec:
     }
 
 
-def _draw_ruler(critical_difference: float, scale: Spec) -> Spec:
+def _draw_ruler(critical_difference: float, last: int) -> Spec:
     """Return a line as long as the critical difference, no longer than the axis."""
-    length: Spec = {"field": "start", "type": "quantitative", "scale": scale, "axis": None}
+    length: Spec = {"field": "start", "type": "quantitative", "scale": _scale_ranks(last), "axis": None}
     words = f"critical difference {critical_difference:.3f}"
     return {
-        "data": _values([{"start": 1.0, "end": min(1 + critical_difference, scale["domain"][1])}]),
+        "data": _values([{"start": 1.0, "end": min(1 + critical_difference, last)}]),
         "width": 440,
         "height": 10,
         "layer": [
@@ -459,6 +457,10 @@ def _draw_ruler(critical_difference: float, scale: Spec) -> Spec:
             },
         ],
     }
+
+
+def _scale_ranks(last: int) -> Spec:
+    return {"domain": [1, last], "nice": False, "padding": 10}
 
 
 def _draw_cliques(ranks: Mapping[str, float], cliques: Sequence[Sequence[str]], row: Spec) -> Spec:

@@ -118,7 +118,7 @@ def test_one_query_has_no_interval() -> None:
     assert "undefined: one query" in str(losses)
 
 
-def test_what_nobody_judged_or_labelled_is_noted() -> None:
+def test_missing_judgments_and_labels_are_noted() -> None:
     """Retrieved documents without a judgment, queries without results, nuggets without a label."""
     losses = judged.attribute_losses(
         ANSWERS,

@@ -267,6 +267,32 @@ def test_labels_of_something_else_are_refused() -> None:
             judged.evaluate_answers({"bot": {"q1": "A [1]."}}, labels=[label])
 
 
+def test_labels_of_a_file_may_be_given_a_system(tmp_path: Path) -> None:
+    """RAGChecker names none: by a dict, by `NAME=FILE`, or by the name of the file that the answers came from."""
+    record = {
+        "query_id": "q1",
+        "response": "A.",
+        "response_claims": [["a"]],
+        "answer2response": ["Entailment"],
+    }
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    one.write_text(json.dumps({"results": [record]}))
+    two.write_text(json.dumps({"results": [{**record, "answer2response": ["Neutral"]}]}))
+    named = judged.evaluate_answers(
+        {"a": one, "b": two}, labels={"a": one, "b": two}, measures="ClaimPrecision"
+    )
+    files = judged.evaluate_answers([one, two], labels=[one, two], measures="ClaimPrecision")
+
+    assert [named[name]["ClaimPrecision"] for name in ("a", "b")] == [1.0, 0.0]
+    assert [files[name]["ClaimPrecision"] for name in ("one", "two")] == [1.0, 0.0]
+    with pytest.raises(BadInput, match="names no system, expected one of `a`, `b`") as caught:
+        judged.evaluate_answers({"a": one, "b": two}, labels=[one, two])
+    assert "NAME=FILE" in str(caught.value)
+    labels = [{"query": "q1", "system": system, "nugget": "n", "label": "support"} for system in "xy"]
+    with pytest.raises(BadInput, match="holds labels of 2 systems"):
+        judged.evaluate_answers({"a": one}, labels={"a": labels})
+
+
 def test_what_looks_wrong_is_noted() -> None:
     """An empty answer that states a nugget; nuggets without any label."""
     label = {"query": "q1", "nugget": "n", "label": "support"}
@@ -303,6 +329,11 @@ ANSWERS = {"bot": {"q1": "One [1]. Two.", "q2": "Three."}}
             [{"query": "q1", "answer": "A [3].", "documents": ["d1"]}],
             {},
             "citation `3` is out of range, expected a reference of the answer, 1 to 1",
+        ),
+        (
+            [{**TREC_2024, "answer": [{"text": "A.", "citations": ["doc_z"]}]}],
+            {},
+            "citation `doc_z` is not among the 2 references of the answer",
         ),
         ([TREC_2024, TREC_2024], {}, "part 1 of the answer of `ag_rag_gpt4` to `2024-145979` occurs twice"),
         ([{"query": "q1", "answer": 3.5}], {}, "text is `3.5`, expected text"),
@@ -395,6 +426,22 @@ def test_unlabelled_pairs_are_counted_shown_and_bounded() -> None:
             labels=labels,
             measures="CitationPrecision",
             protocol=judged.answers.AnswerProtocol(unlabelled="error"),
+        )
+
+
+def test_first_citations_are_counted_by_themselves() -> None:
+    """Where only these were judged, no label is missing for the measures that read no others."""
+    parts = [{"query": "q1", "part": 1, "text": "A.", "citations": ["d1", "d2"]}]
+    labels = [{"query": "q1", "part": 1, "document": "d1", "label": "full"}]
+    names = ['CitationPrecision(over="first")', 'CitationRecall(per="first")']
+    protocol = judged.answers.AnswerProtocol(unlabelled="error")
+    report = judged.evaluate_answers({"bot": parts}, labels=labels, measures=names, protocol=protocol)
+
+    assert [report["bot"][name] for name in names] == [1.0, 1.0]
+    assert not any(note.code == "unlabelled" for note in report.notes)
+    with pytest.raises(BadInput, match="1 of 2 citations have none"):
+        judged.evaluate_answers(
+            {"bot": parts}, labels=labels, measures="CitationPrecision", protocol=protocol
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isnan
+from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from judged.answers.family import LabelledAnswers, Unit, align_answers, name_kin
 from judged.answers.grades import LEVELS
 from judged.answers.needs import (
     CITATIONS,
+    FIRST,
     NUGGETS,
     SAID_FOUND,
     SAID_TRUE,
@@ -30,11 +31,12 @@ from judged.problem import Note
 from judged.scoring.evaluations import Evaluations
 from judged.stats.outcome import Undefined
 from judged.stats.prediction_powered import prediction_powered_mean
-from judged.stats.rater_agreement import cohen_kappa, krippendorff_alpha
+from judged.stats.rater_agreement import Weights, cohen_kappa, krippendorff_alpha
 
 if TYPE_CHECKING:
     from judged.answers.evaluate import LabelledInputs
 
+_WEIGHTS: tuple[Weights, ...] = ("equal", "quadratic")
 FEWEST = 3
 """Queries with human labels that a corrected mean needs."""
 
@@ -89,8 +91,8 @@ class HumanSample:
                 (row.labels, row.pairs, row.same, row.kappa, row.quadratic_kappa, row.alpha)
                 for row in self.agreement
             )
-            columns = ("labels", "pairs", "same", "κ", "quadratic κ", "ordinal α")
-            yield Table(columns, agreed, title="Agreement of the labels with people's")
+            names = ("labels", "pairs", "same", "κ", "quadratic κ", "ordinal α")
+            yield Table(names, agreed, title="Agreement of the labels with people's")
         if self.means:
             means = tuple(
                 (row.system, row.measure, row.labels, _estimate(row), row.queries) for row in self.means
@@ -134,7 +136,7 @@ def _compare_labels(answers: LabelledInputs, people: LabelledInputs) -> Iterator
         if not shared:
             continue
         first, second = ([levels[table[key]] for key in shared] for table in (ours, theirs))
-        plain, squared = (cohen_kappa(first, second, weights=weights) for weights in ("equal", "quadratic"))  # type: ignore[arg-type]
+        plain, squared = (cohen_kappa(first, second, weights=weights) for weights in _WEIGHTS)
         alpha = krippendorff_alpha([first, second], distance="ordinal")
         yield LabelAgreement(
             kind,
@@ -174,22 +176,16 @@ def _correct_means(
         protocol = evaluation.protocol
         assert isinstance(protocol, AnswerProtocol)  # noqa: S101 - of answers
         for measure in evaluation.measures:
-            if measure.higher_is_better is None or not people.given.issuperset(
-                set(list_needs(measure)) - {SETS}
-            ):
+            if measure.higher_is_better is None or not people.given.issuperset(list_needs(measure)):
                 continue
-            sampled = {
-                query
-                for query, attempt in system.answers
-                if _is_complete(people, labelled, system, (query, attempt), measure)
-            }
             alignment = align_answers(people.truth, system, protocol, [measure])
-            by_people = dict(zip(alignment.keys, alignment.values(measure).tolist(), strict=True))
-            known = {
-                query: value
-                for (query, _), value in by_people.items()
-                if query in sampled and not isnan(value)
-            }
+            values: dict[str, list[float]] = {}
+            for unit, value in zip(alignment.keys, alignment.values(measure).tolist(), strict=True):
+                whole = unit in system.answers and _is_complete(people, labelled, system, unit, measure)
+                values.setdefault(unit[0], []).append(value if whole else nan)
+            # the mean of its attempts, as of the labels, if people labelled all of them
+            by_people = {query: sum(own) / len(own) for query, own in values.items()}
+            known = {query: value for query, value in by_people.items() if not isnan(value)}
             by_labels = evaluation.scores.by_query(str(measure), averaged=True)
             yield _correct(system.name, measure, known, by_labels, evaluation[measure], level)
 
@@ -223,7 +219,7 @@ def _correct(
 
 
 def _enough(others: Sequence[float]) -> Floats:
-    """Return the values of queries that nobody labelled; a single one has no spread, and is not used."""
+    """Return the values of queries without labels by people; a single one has no spread, and is not used."""
     return np.array(others if len(others) > 1 else [], dtype=float)
 
 
@@ -236,8 +232,9 @@ def _is_complete(
         listed, known = people.truth.nuggets.get(unit[0], {}), system.nuggets.get(unit, {})
         if not listed or not all(name in known for name in listed):
             return False
-    if CITATIONS in needs:
-        pairs = {(part.part, (name,)) for part in system.answers[unit] for name in part.citations}
+    if needs & {CITATIONS, FIRST}:
+        cited = 1 if CITATIONS not in needs else None
+        pairs = {(part.part, (name,)) for part in system.answers[unit] for name in part.citations[:cited]}
         sets = labelled.support.get(unit, {}).keys() if SETS in needs else set()
         if not pairs | sets <= system.support.get(unit, {}).keys():
             return False

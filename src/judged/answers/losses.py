@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 import pyarrow as pa
@@ -126,7 +126,7 @@ class LossReport(Result):
                 f"{row.system}: recall {row.recall:.{display.digits}f}; better retrieval could add at most "
                 f"{retrieval:.{display.digits}f}, better generation {generation:.{display.digits}f}"
             )
-        rows = tuple(
+        rows: tuple[tuple[Value, ...], ...] = tuple(
             (row.system, *(_to_estimate(getattr(row, name), row.queries) for name in SHARES), row.use)
             for row in self.systems
         )
@@ -183,14 +183,15 @@ def attribute_losses(
     >>> losses["bot"].retrieved_said.mean, losses["bot"].retrieved_unsaid.mean, losses["bot"].neither.mean
     (0.5, 0.5, 0.0)
     """
-    from judged.answers.evaluate import LabelledInputs
+    from judged.answers.evaluate import LabelledInputs, list_label_sources
 
-    given = run if _is_by_system(run) else {None: run}
+    given: Mapping[Any, Any] = cast("Mapping[Any, Any]", run) if _is_by_system(run) else {None: run}
     runs = [(None if key is None else str(key), source) for key, source in given.items()]
     inputs = observe_files(
         [
             ("responses", responses),
             ("nuggets", nuggets),
+            *(("labels", source) for _, source in list_label_sources(labels)),
             *(("run", source) for _, source in runs),
             ("judgments", judgments),
         ]
@@ -350,7 +351,7 @@ def _find_retrieved(
 def _note_system(
     answers: LabelledInputs, system: LabelledAnswers, run: Run, judged: Counter[str], depth: int | None
 ) -> Iterator[Note]:
-    """Yield notes on what counts as not retrieved, or as not said, because nobody judged or labelled it."""
+    """Yield notes on what counts as not retrieved, or as not said, because it has no judgment or label."""
     asked = {query for query, nuggets in answers.truth.nuggets.items() if nuggets}
     retrieved = Counter(run.to_arrow()["query"].to_pylist())
     known = {query: min(count, depth or count) for query, count in retrieved.items() if query in asked}
@@ -417,4 +418,4 @@ def _summarise(system: str, queries: Sequence[QueryLosses], level: float) -> Sys
     retrieved = columns["retrieved_said"].sum() + columns["retrieved_unsaid"].sum()
     use = float(columns["retrieved_said"].sum() / retrieved) if retrieved else float("nan")
     nuggets = sum(row.nuggets for row in queries)
-    return SystemLosses(system, len(queries), nuggets, *shares, use=use)
+    return SystemLosses(system, len(queries), nuggets, **dict(zip(columns, shares, strict=True)), use=use)

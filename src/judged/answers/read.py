@@ -221,13 +221,13 @@ def _list_sources(source: ResponsesLike, name: str | None) -> Iterator[tuple[str
                 yield str(system), given
     elif isinstance(source, list | tuple) and source and all(_is_file(item) for item in source):
         yield from ((name, item) for item in source)
-    elif isinstance(source, list | tuple) and source and all(_is_named(item) for item in source):
+    elif isinstance(source, list | tuple) and source and all(is_named(item) for item in source):
         yield from source
     else:
         yield name, source
 
 
-def _is_named(item: object) -> bool:
+def is_named(item: object) -> bool:
     """Return whether an item is a pair of a name, or None, and a file."""
     return (
         isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str | None) and _is_file(item[1])
@@ -349,7 +349,8 @@ class _Citing:
 
     def by_position(self, citations: Json) -> tuple[str, ...]:
         """Return the documents of citations that count from 0, or are ids."""
-        found = (self._find(citation, first=0) for citation in (citations or ()))
+        listed = [] if citations is None else _split_list(citations)
+        found = (self._find(citation, first=0) for citation in listed)
         return tuple(document for document in found if document is not None)
 
     def by_mark(self, numbers: Iterable[int]) -> tuple[str, ...]:
@@ -360,21 +361,30 @@ class _Citing:
     def _find(self, citation: Json, *, first: int) -> str | None:
         if isinstance(citation, Mapping):
             citation = next((citation[key] for key in _ID if key in citation), None)
-        whole = isinstance(citation, int) and not isinstance(citation, bool)
         if isinstance(citation, str) and (not self.references or citation in self.references):
             return citation
-        if isinstance(citation, str) and citation.isdecimal():
-            citation, whole = int(citation), True
-        if whole and not self.references:
-            return str(citation)
-        if whole and 0 <= citation - first < len(self.references):
-            return self.references[citation - first]
+        number = _to_whole(citation)
+        if number is not None and not self.references:
+            return str(number)
+        if number is not None and 0 <= number - first < len(self.references):
+            return self.references[number - first]
         last = len(self.references) - 1 + first
-        expected = f"a reference of the answer, {first} to {last}" if self.references else "an id"
-        self.problems.add(
-            "citation-out-of-range", self.row, f"citation `{citation}` is out of range, expected {expected}"
-        )
+        if number is None and self.references:
+            message = (
+                f"citation `{citation}` is not among the {len(self.references)} references of the answer"
+            )
+        else:
+            expected = f"a reference of the answer, {first} to {last}" if self.references else "an id"
+            message = f"citation `{citation}` is out of range, expected {expected}"
+        self.problems.add("citation-out-of-range", self.row, message)
         return None
+
+
+def _to_whole(citation: Json) -> int | None:
+    """Return a whole number, written as one or as text; None for anything else."""
+    if isinstance(citation, str) and citation.isdecimal():
+        return int(citation)
+    return citation if isinstance(citation, int) and not isinstance(citation, bool) else None
 
 
 _ID = ("docid", "doc_id", "id", "document_id", "segment_id", "title")
@@ -513,7 +523,7 @@ def holds_documents(content: Content) -> bool:
     return {"candidate_text", "docid", "nuggets"} <= content.lower
 
 
-def read_nugget_judgments(source: object) -> Judgments:
+def read_nugget_judgments(source: Any) -> Judgments:
     """Return which document has which nugget: judgments by intent, or what nuggetizer assigns to retrieved documents.
 
     A nugget that nuggetizer finds supported is of grade 2, in part of grade 1.
@@ -679,8 +689,18 @@ def _read_matrices(
 ) -> Iterator[Claim]:
     """Yield the labels of one answer; every claim has a row, even without labels."""
     for side, texts, alone, matrix, source in _RAGCHECKER:
-        direct, by_passage = row.get(alone) or [], row.get(matrix) or []
-        claims = row.get(texts) or []
+        lists = {key: row.get(key) or [] for key in (texts, alone, matrix)}
+        wrong = [key for key, value in lists.items() if not isinstance(value, list | tuple)]
+        if wrong:
+            fields.problems.add(
+                "not-a-list", number, f"`{wrong[0]}` is {_describe(row[wrong[0]])}, expected a list"
+            )
+            continue
+        claims, direct, by_passage = lists.values()
+        if any(not isinstance(labels, list | tuple) for labels in by_passage):
+            message = f"`{matrix}` has a row that is no list, expected a list of labels for each claim"
+            fields.problems.add("not-a-list", number, message)
+            continue
         count = max(len(claims), len(direct), len(by_passage))
         if any(len(labels) not in {0, count} for labels in (direct, by_passage)):
             message = (

@@ -56,7 +56,7 @@ def pool_nuggets(
                 msg, hint="give judgments; `--from-answers` writes nuggets from answers all the same"
             )
         texts = _texts_of_answers(read_responses(judgments))
-        notes = (
+        notes: tuple[Note, ...] = (
             Note("from-answers", "warning", "nuggets are written from the answers that they will score"),
         )
     else:

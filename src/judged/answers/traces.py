@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -13,8 +12,6 @@ from judged.errors import BadInput
 from judged.problem import Problem
 from judged.tables.responses import Part
 from judged.wording import counted
-
-_TAGGED = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 
 
 def read_answers_of_traces(source: object, name: str | None, notes: dict[str, None]) -> list[Part]:
@@ -37,7 +34,7 @@ def read_answers_of_traces(source: object, name: str | None, notes: dict[str, No
     for session, answer in answered:
         key = session.task, session.system
         seen[key] += 1
-        sentences = list(_cite(_TAGGED.sub(r"\1", answer).strip(), session, notes))
+        sentences = list(_cite(_untag(answer), session, notes))
         parts += [
             Part(
                 query=session.task,
@@ -50,6 +47,12 @@ def read_answers_of_traces(source: object, name: str | None, notes: dict[str, No
             for place, (text, citations) in enumerate(sentences, 1)
         ]
     return parts
+
+
+def _untag(answer: str) -> str:
+    """Return what stands between the tags of an answer, if it has any."""
+    inside = answer.rpartition("<answer>")[2]
+    return inside.partition("</answer>")[0].strip()
 
 
 def _cite(answer: str, session: Session, notes: dict[str, None]) -> list[tuple[str, tuple[str, ...]]]:

@@ -25,11 +25,12 @@ from judged.stats.clusters import SampleMean, estimate_error
 from judged.stats.effects import Sides, least_shift, least_size, power_of_shift
 from judged.stats.outcome import Undefined, as_cell
 from judged.stats.repeats import Components, find_components
-from judged.tables.inputs import TruthLike
 from judged.wording import counted, plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from judged.tables.inputs import TruthLike
 
 ATTEMPTS = (1, 2, 3, 5, 10)
 """The numbers of attempts that are traded against queries."""

@@ -11,9 +11,7 @@ from math import nan
 from pathlib import Path
 from typing import Any, Literal, cast
 
-import msgspec
 import numpy as np
-from msgspec import Struct
 
 from judged.comparison.systems import (
     Named,
@@ -38,7 +36,7 @@ from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.measures.written import restore_spellings
 from judged.problem import NAMED, Note, Problem
-from judged.result import InputFile, ProtocolRecord, Provenance, Result, find_kind, load, observe_files
+from judged.result import InputFile, Provenance, Result, find_kind, load, observe_files
 from judged.scoring.evaluate import evaluate_with
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.evaluations import Evaluations
@@ -326,69 +324,31 @@ def _knows_all(family: str, names: Sequence[str]) -> bool:
 
 def _to_system(scores: Scores, file: ScoreFile, family: str) -> System:
     measures: tuple[Measure, ...] = ()
-    provenance = _decode_provenance(file.content.metadata)
+    # absent from tables of other tools, which need no decoder
+    text = file.content.metadata.get("judged.provenance")
+    provenance = Provenance() if text is None else _decode_provenance(text)
     system = to_system(restore_written(restore_clusters(scores), file.content))
     if find_own_family(list(scores.values)) is not None:
         measures = restore_spellings(parse_measures(list(scores.values), family=family), system.written)
     return replace(system, measures=measures, provenance=provenance, family=family)
 
 
-def _decode_provenance(metadata: Mapping[str, str]) -> Provenance:
-    try:
-        return msgspec.json.decode(metadata.get("judged.provenance", "{}"), type=_Provenance).restore()
-    except msgspec.DecodeError:
-        return Provenance()  # as if the file did not say, which is noted
+def _decode_provenance(text: str) -> Provenance:
+    from judged.comparison.stored import decode_provenance
 
-
-class _Protocol(Struct):
-    fingerprint: str
-    measures: tuple[str, ...] = ()
-
-
-class _File(Struct):
-    role: str
-    path: str
-    sha256: str | None = None
-
-
-class _Provenance(Struct):
-    """The fields of a provenance, written as plain data, that a comparison needs."""
-
-    protocols: tuple[_Protocol, ...] = ()
-    inputs: tuple[_File, ...] = ()
-
-    def restore(self) -> Provenance:
-        """Return the protocols and inputs as results have them."""
-        return Provenance(
-            protocols=tuple(
-                ProtocolRecord("", protocol.fingerprint, measures=protocol.measures)
-                for protocol in self.protocols
-            ),
-            inputs=tuple(InputFile(file.role, file.path, file.sha256) for file in self.inputs),
-        )
-
-
-class _Document(Struct):
-    """A result in JSON: with its state if `judged.load` reads it, else with its tables only."""
-
-    provenance: _Provenance = msgspec.field(default_factory=_Provenance)
-    tables: dict[str, msgspec.Raw] = {}
-    state: msgspec.Raw = msgspec.Raw()
+    return decode_provenance(text)
 
 
 def _read_result(path: Path, unnamed: str) -> list[System]:
     """Return the systems of a saved result, or of the table of scores that one has in JSON."""
-    file = open_file(path)
-    try:
-        document = msgspec.json.decode(bytes(file.data), type=_Document)
-        if bytes(document.state):
-            return [replace(system, saved=True) for system in list_systems(load(path))]
-        if "scores" not in document.tables:
-            raise _only_means(path)
-        rows = msgspec.json.decode(document.tables["scores"], type=list[dict[str, str | float | None]])
-    except msgspec.DecodeError:
-        msg = f"{path} holds scores, and not as `judged score --per-query` writes them"
-        raise Unreadable(msg, hint=AGAIN) from None
+    from judged.comparison.stored import Document
+
+    document = Document.decode(bytes(open_file(path).data), path)
+    if bytes(document.state):
+        return [replace(system, saved=True) for system in list_systems(load(path))]
+    if "scores" not in document.tables:
+        raise _only_means(path)
+    rows = document.read_scores(path)
     table = read_file(rows, name=unnamed)
     own = _to_own(table) or tuple(_to_system(scores, table, "ranked") for scores in table.systems.values())
     provenance = document.provenance.restore()

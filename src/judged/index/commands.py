@@ -192,7 +192,7 @@ class WorkloadOptions:
     )
     updates: float = option(
         "--updates RATE",
-        "Insert, delete and replace so many vectors a second while searching, and measure recall and latency"
+        "Vectors to insert, delete and replace per second while searching; recall and latency are measured"
         " through time.",
         type=click.FloatRange(0),
         default=0.0,

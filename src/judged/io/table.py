@@ -204,7 +204,7 @@ def choose(
 
             check_whole(column, names[0], problems)
         if schema[name].words and len(column) and holds_words(column, schema[name].words):
-            shown = list(dict.fromkeys(value.strip().lower() for value in _to_list(column)))
+            shown = list(dict.fromkeys(str(value).strip().lower() for value in _to_list(column)))
             column = _decode_words(column, schema[name].words)
             pairs = ", ".join(f"{word} is {schema[name].words[word]:g}" for word in shown)
             worded.append(f"the words of `{names[0]}` are grades: {pairs}")

@@ -102,6 +102,8 @@ def match_contents(judgments: Judgments, run: Run) -> tuple[Judgments, Run]:
     if judgments.by_text == run.by_text:
         return judgments, run
     named = run if judgments.by_text else judgments
+    if not named.texts and run.unnamed is not None:
+        raise run.unnamed
     if not named.texts:
         textual, other = ("judgments", "run") if judgments.by_text else ("run", "judgments")
         message = (

@@ -24,6 +24,7 @@ from judged.tables.nested import (
 )
 
 if TYPE_CHECKING:
+    from judged.errors import BadInput
     from judged.result import InputFile
 
 STRETCH = 1 << 21
@@ -107,6 +108,8 @@ class Run:
     """Texts of documents by id, where the run came with them."""
     by_text: bool = False
     """Whether documents have no ids: each is identified by its normalised text."""
+    unnamed: BadInput | None = None
+    """What is wrong with such a run where judgments have ids."""
     input_files: tuple[InputFile, ...] = ()
     """The file of predictions that it was made from, which no path says later."""
 
@@ -193,7 +196,13 @@ class Run:
             made = self.from_flat(flat, self.name)
         else:
             made = self.from_columns(*source.parse().columns, name=self.name)
-        return replace(made, notes=(*self.notes, *made.notes), texts=self.texts, by_text=self.by_text)
+        return replace(
+            made,
+            notes=(*self.notes, *made.notes),
+            texts=self.texts,
+            by_text=self.by_text,
+            unnamed=self.unnamed,
+        )
 
     def to_columns(self) -> Columns:
         """Return its columns, with every id and score checked."""

@@ -119,7 +119,7 @@ def test_the_format_is_known_by_its_content(file: str, format: str) -> None:  # 
     assert detect(trace).name == format
 
 
-@pytest.mark.parametrize(("file", "expected"), [(file, told) for file, (_, told) in STORIES.items()])
+@pytest.mark.parametrize(("file", "expected"), [(file, story) for file, (_, story) in STORIES.items()])
 def test_searches_and_results_are_those_that_were_written(file: str, expected: Story) -> None:
     """Two iterations and four results, or what a format keeps of them; counted in the files by hand."""
     session = read(file)
@@ -136,7 +136,7 @@ def test_tokens_and_seconds_are_those_of_each_iteration(
     assert [(part.tokens, part.seconds) for part in read(file).iterations] == expected
 
 
-@pytest.mark.parametrize("file", [file for file, (_, told) in STORIES.items() if told == STORY])
+@pytest.mark.parametrize("file", [file for file, (_, story) in STORIES.items() if story == STORY])
 def test_the_page_that_came_again_is_one_document(file: str) -> None:
     """Three documents in four results, one good one at gain 4 counts once."""
     labels = [{"task": None, "url": "https://example.org/burj", "gain": 4}]
@@ -146,6 +146,18 @@ def test_the_page_that_came_again_is_one_document(file: str) -> None:
     )
 
     assert evaluation.mean() == {"SRR@last": 0.25, "UR@last": 3.0, "CG@last": 4.0}
+
+
+def test_the_money_of_a_step_is_read_and_gain_is_set_against_it() -> None:
+    """OpenRouter's `usage.cost` is 0.0071; Dify's total price is text."""
+    assert [part.cost for part in read("openrouter.jsonl").iterations] == [0.0071]
+    assert [part.cost for part in read("openrouter-stream.txt").iterations] == [0.0071]
+    assert [part.cost for part in read("dify-stream.txt").iterations] == [0.0012]
+    task = read("openrouter.jsonl").task
+    labels = [{"task": task, "url": "https://example.org/burj", "gain": 4}]
+    evaluation = judged.evaluate_sessions(GOLDEN / "openrouter.jsonl", ["GainPerCost"], labels=labels)
+
+    assert evaluation.mean()["GainPerCost@last"] == pytest.approx(4 / 0.0071)
 
 
 def notes(file: str) -> str:
@@ -246,7 +258,7 @@ def test_archives_that_cannot_be_read_are_refused_in_words(damage: str) -> None:
     content = packed.getvalue()
 
     with pytest.raises(
-        Unreadable, match="is a damaged archive|without samples of Inspect; it holds `notes.txt`"
+        Unreadable, match=r"is a damaged archive|without samples of Inspect; it holds `notes.txt`"
     ):
         read_sessions(content[:100] if damage == "cut" else content)
 
@@ -261,3 +273,85 @@ def test_records_of_other_requests_are_left_out_and_counted() -> None:
     assert any("malformed-session (1)" in note for note in sessions.notes)
     with pytest.raises(BadInput, match="holds no items of a response"):
         read_sessions(f"{lines}{upload}\n".encode(), strict=True)
+
+
+def test_rotated_logs_of_requests_are_one(tmp_path: Path) -> None:
+    """The second request of a conversation is in the newer file, whose name sorts first."""
+    first, second = (GOLDEN / "gemini-requests.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "app.log.1").write_text(first, encoding="utf-8")
+    (tmp_path / "app.log").write_text(second, encoding="utf-8")
+    (session,) = read_sessions(tmp_path)
+
+    assert (session.turns, session.earlier) == (2, ("How tall is Burj Khalifa?",))
+
+
+def test_the_numbers_of_rotated_logs_count_backwards(tmp_path: Path) -> None:
+    """Responses name the one before them, whatever the order; the last turn is that of the newest file."""
+    for number in range(12):
+        question = {
+            "request": {"input": f"question {number}", "previous_response_id": f"resp_{number - 1:012d}"}
+        }
+        call = {"type": "file_search_call", "queries": [str(number)], "results": [{"file_id": f"f{number}"}]}
+        response = {"id": f"resp_{number:012d}", "object": "response", "output": [call]}
+        name = f"app.log.{11 - number}" if number < 11 else "app.log"
+        (tmp_path / name).write_text(json.dumps({**question, "response": response}), encoding="utf-8")
+    (session,) = read_sessions(tmp_path)
+
+    assert (session.turns, session.question, len(session.earlier)) == (12, "question 11", 11)
+
+
+def test_files_of_single_conversations_stay_apart(tmp_path: Path) -> None:
+    """A folder of chats, one message per line, is not a log of requests."""
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_bytes((GOLDEN.parent / "openai-chat.jsonl").read_bytes())
+
+    assert len({session.conversation for session in read_sessions(tmp_path)}) >= 1
+    messages = '{"role": "user", "content": "q"}\n{"role": "assistant", "content": "", "tool_calls": [{"id": "c", "function": {"name": "search", "arguments": "{}"}}]}\n{"role": "tool", "tool_call_id": "c", "content": "[]"}\n'
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text(messages, encoding="utf-8")
+
+    assert [session.conversation for session in read_sessions(tmp_path)] == ["one", "two"]
+
+
+PAGES = [{"title": name, "url": f"https://example.org/{name}"} for name in ("a", "b", "c")]
+
+
+def answered(answer: str, *outputs: list[dict[str, Any]]) -> tuple[str, ...]:
+    """What an answer cites, after a search for each output."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "q"}]
+    for at, output in enumerate(outputs):
+        call = {"id": f"c{at}", "function": {"name": "search", "arguments": "{}"}}
+        messages += [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{at}", "content": json.dumps(output)},
+        ]
+    (session,) = read_sessions([{"messages": [*messages, {"role": "assistant", "content": answer}]}])
+    return tuple(address.rpartition("/")[2] for address in session.cited)
+
+
+def test_numeric_footnotes_are_resolved_to_the_results_they_cite() -> None:
+    """By the place of a result in the only search; by ids that number pages over several; else not at all."""
+    numbered = [[{**page, "id": str(at)} for at, page in enumerate(PAGES, start)] for start in (1, 4)]
+
+    assert answered("Tall [2], old [3, 2] and [9]; not [1](https://example.org/z).", PAGES) == ("z", "b", "c")
+    assert answered("Tall 【1†source】.", PAGES, []) == ("a",)
+    assert answered(
+        "Tall [5].", *([{**page, "id": str(at)} for at, page in enumerate(PAGES, s)] for s in (1, 4))
+    ) == ("b",)
+    assert answered("Tall [2].", PAGES, PAGES) == ()
+    assert numbered[1][0]["id"] == "4"
+
+
+def test_perplexity_cites_the_pages_that_its_footnotes_name() -> None:
+    """`citations` lists everything that the search found."""
+    message = {"role": "assistant", "content": "330 metres [2]."}
+    response = {
+        "choices": [{"message": message}],
+        "search_results": PAGES,
+        "citations": [p["url"] for p in PAGES],
+    }
+    (session,) = read_sessions(
+        [{"request": {"messages": [{"role": "user", "content": "q"}]}, "response": response}]
+    )
+
+    assert session.cited == ("https://example.org/b",)

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from judged.agents.traces.json_values import Json
+from judged.agents.traces.json_values import Json, get_object
 from judged.errors import Unreadable
 from judged.io.open import decompress
 from judged.store.files import check_size
@@ -44,7 +44,7 @@ def read_samples(stream: BinaryIO, label: str) -> Iterator[bytes]:
             header = _decode(archive, "header.json", label) if "header.json" in archive.namelist() else {}
             for name in names:
                 sample = _decode(archive, name, label)
-                yield msgspec.json.encode({"eval": header.get("eval"), "samples": [_keep(sample)]})
+                yield msgspec.json.encode({"eval": get_object(header, "eval"), "samples": [_keep(sample)]})
     except _DAMAGED as error:
         msg = f"{label} is a damaged archive: {error}"
         raise Unreadable(msg) from error

@@ -58,8 +58,8 @@ class TraceFormat:
     """Returns whether a trace with this beginning has this format."""
     read: Callable[[Trace, ReadContext], Iterator[Session]]
     """Yields the sessions of a trace; problems go to the context."""
-    joins: bool = False
-    """Whether the files of a folder are read as one, since a conversation may go on in another file."""
+    joins: bool | Callable[[Trace], bool] = False
+    """Whether the files of a folder are read as one, since a conversation may go on in another file; or returns it for one."""
 
 
 def _check(name: str, announced: object) -> TraceFormat:

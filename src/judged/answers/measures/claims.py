@@ -268,8 +268,9 @@ def faithfulness(view: AnswerView, *, length_penalty: float = 0) -> Floats:
     """
     share = _share(view, view.claims.grounded, view.claims.said_offset, empty=view.no_statements)
     count = np.diff(view.claims.said_offset)
-    penalty = np.exp(1 - np.maximum(divide(np.full(len(count), float(length_penalty)), count), 1.0))
-    return share * penalty
+    penalty: Floats = np.exp(1 - np.maximum(divide(np.full(len(count), float(length_penalty)), count), 1.0))
+    penalised: Floats = share * penalty
+    return penalised
 
 
 Faithfulness = _measure(

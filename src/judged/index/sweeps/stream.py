@@ -27,7 +27,7 @@ from judged.store.files import replace_file
 AHEAD, PATIENCE = 10_000_000, 60
 """Nanoseconds until updates begin, and seconds that the last of them may take."""
 OPERATIONS = 50
-"""Batches of updates in a second, of so many vectors that the rate is kept."""
+"""Batches of updates in a second; their size follows from the rate."""
 
 
 def measure_runbook(

@@ -79,7 +79,7 @@ class ModelGeneration(GenerateSpec, frozen=True, kw_only=True, tag="llm"):
     key_variable: str | None = None
     """The environment variable with the key; None takes OPENAI_API_KEY."""
     instruction: str = ""
-    """What the model is told, in place of the built-in words; `{query}` and `{passages}` stand for these."""
+    """Instruction to the model, in place of the built-in one; `{query}` and `{passages}` stand for these."""
     text_limit: Annotated[int, msgspec.Meta(ge=1)] = 4000
     """Maximum number of characters of a passage that the model reads."""
     temperature: float | None = 0.0

@@ -20,7 +20,7 @@ from judged.labels.prompt import disarm
 from judged.net.llm import Message
 from judged.store.hashing import hash_text
 from judged.studies.fusion.methods import Fusion
-from judged.studies.stages.chat import Chat, Replies, read_list
+from judged.studies.stages.chat import LONGEST, Chat, Replies, read_list
 from judged.studies.stages.functions import call, load_callable
 from judged.studies.stages.stage import Query, Rewriting, StageFailed, StageSpec, Workshop
 
@@ -104,7 +104,7 @@ class ModelRewriteSpec(RewriteSpec, frozen=True, kw_only=True):
     key_variable: str | None = None
     """The environment variable with the key; None takes OPENAI_API_KEY."""
     instruction: str = ""
-    """What the model is told, in place of the built-in words; `{query}` stands for the query, `{count}` for `count`."""
+    """Instruction to the model, in place of the built-in one; `{query}` stands for the query, `{count}` for `count`."""
     temperature: float | None = 0.0
     """None leaves it to the endpoint."""
     seed: int | None = None
@@ -288,4 +288,4 @@ def read_queries(reply: str) -> list[str] | None:
 def read_passage(reply: str) -> str | None:
     """Return the passage of a reply; None for an empty one."""
     plain = strip_thinking(reply)
-    return plain.strip() or None if plain else None
+    return plain.strip()[:LONGEST] or None if plain else None

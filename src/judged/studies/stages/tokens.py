@@ -1,6 +1,6 @@
 """Tokens: what a stage sends to language models and other endpoints that count tokens, and what comes back.
 
-Whoever calls a stage collects with `count_tokens`; whichever client sends a request, however deep within the stage, says
+The caller of a stage collects with `count_tokens`; whichever client sends a request, however deep within the stage, says
 `spend`.
 """
 

@@ -16,10 +16,10 @@ HOLDERS = ("events", "history")
 
 def join_parts(responses: list[JsonObject]) -> Iterator[JsonObject]:
     """Yield the whole response of each stream: its parts are responses of one id, the metadata in the last."""
-    whole: dict[Json, JsonObject] = {}
+    whole: dict[str, JsonObject] = {}
     for part in responses:
         for candidate in list_objects(part.get("candidates"))[:1]:
-            name = part.get("responseId", part.get("response_id"))
+            name = str(part.get("responseId", part.get("response_id")))
             joined = whole.setdefault(name, {"candidates": [{"content": {"role": "model", "parts": []}}]})
             joined.update((field, item) for field, item in part.items() if field != "candidates")
             target = joined["candidates"][0]
@@ -56,7 +56,9 @@ def _contents(value: Json) -> Iterator[JsonObject]:
 
 def _answers(response: JsonObject) -> list[JsonObject]:
     """Return the answer of a response, the first of several, with the tokens of the response."""
-    usage = {name: response[name] for name in ("usageMetadata", "usage_metadata") if name in response}
+    usage: JsonObject = {
+        name: response[name] for name in ("usageMetadata", "usage_metadata") if name in response
+    }
     return [{**usage, **candidate} for candidate in list_objects(response.get("candidates"))[:1]]
 
 

@@ -45,6 +45,8 @@ def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
 
 
 def _is_interaction(value: Json) -> bool:
+    if not isinstance(value, dict):
+        return False
     response = get_body(value, "response") or value
     steps = _steps(response)
     return get_str(response, "object") == "interaction" or any(
@@ -147,10 +149,10 @@ def is_event(value: Json) -> bool:
 
 def join_events(events: list[JsonObject]) -> Iterator[JsonObject]:
     """Yield the interaction that each stream of events makes."""
-    steps: dict[Json, JsonObject] = {}
+    steps: dict[str, JsonObject] = {}
     interaction: JsonObject = {}
     for event in filter(is_event, events):
-        kind, at = get_str(event, "event_type"), event.get("index")
+        kind, at = get_str(event, "event_type"), str(event.get("index"))
         interaction = {**interaction, **get_object(event, "interaction")}
         if kind in {"step.start", "content.start"}:
             steps[at] = dict(get_object(event, "step") or get_object(event, "content"))

@@ -6,8 +6,9 @@ Read as the API reference describes it; no recording was at hand.
 from __future__ import annotations
 
 from judged.agents.traces.frameworks.translation import make_call, make_format, make_output
-from judged.agents.traces.json_values import Json, get_body, list_objects
+from judged.agents.traces.json_values import Json, get_body, get_str, list_objects
 from judged.agents.traces.messages.messages import Messages, find_messages, join_text
+from judged.agents.traces.results.text import find_footnotes
 
 
 def translate(value: Json) -> list[Messages] | None:
@@ -24,7 +25,11 @@ def translate(value: Json) -> list[Messages] | None:
     results = [{"url": item} if isinstance(item, str) else item for item in listed]
     call = {"role": "assistant", "content": "", "tool_calls": [make_call("search", {"query": question})]}
     links = response.get("citations")
-    cited = [{"url": link} for link in links if isinstance(link, str)] if isinstance(links, list) else []
+    named = links if isinstance(links, list) else [get_str(item, "url") for item in results]
+    numbers = find_footnotes(join_text(answer.get("content"))) or range(1, len(named) + 1)
+    cited = [
+        {"url": named[at - 1]} for at in numbers if 0 < at <= len(named) and isinstance(named[at - 1], str)
+    ]
     said = {**answer, "annotations": cited}
     return [[*asked, {**call, "usage": response.get("usage")}, make_output(results, tool="search"), said]]
 

@@ -13,6 +13,7 @@ from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.json_values import Json, JsonObject
 from judged.agents.traces.messages.messages import Messages, Reader, join_requests, to_conversation
 from judged.agents.traces.messages.openai_chat import record_messages
+from judged.agents.traces.messages.requests import is_request_log
 from judged.agents.traces.open import Document, Position, Trace
 
 Translate: TypeAlias = Callable[[Json], list[Messages] | None]
@@ -36,12 +37,13 @@ def make_format(
     With `requests`, documents may be requests that repeat their conversation, which are joined.
     """
 
-    def join(trace: Trace) -> Iterable[Document]:
-        first = trace.first_documents()
-        if is_part is None or not all(map(is_part, first)):
-            return trace.documents()
-        values = [document.value for document in trace.documents()]
-        return [Document(trace.label, values, trace.whole_name)]
+    def join(trace: Trace) -> Iterator[Document]:
+        for part in trace.parts():
+            if is_part is None or not all(map(is_part, part.first_documents())):
+                yield from part.own_documents()
+            else:
+                values = [document.value for document in part.own_documents()]
+                yield Document(part.label, values, part.whole_name)
 
     def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
         documents = _translate_documents(join(trace), context, translate, describe)
@@ -54,7 +56,7 @@ def make_format(
         parts = is_part is not None and bool(head.documents) and all(map(is_part, head.documents))
         return any(map(translate, [list(head.documents)] if parts else head.documents))
 
-    return TraceFormat(name, title, recognises, read)
+    return TraceFormat(name, title, recognises, read, joins=is_request_log if requests else False)
 
 
 def _translate_documents(

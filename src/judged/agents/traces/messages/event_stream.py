@@ -101,7 +101,7 @@ def _make_responses(events: list[JsonObject]) -> Iterator[JsonObject]:
 
 def _find_steps(events: list[JsonObject]) -> Iterator[JsonObject]:
     """Yield the events of OpenAI Assistants that hold a step or a message, the last of each being whole."""
-    return (event for event in events if event.get("object") in {assistants.STEP, assistants.MESSAGE})
+    return (event for event in events if get_str(event, "object") in {assistants.STEP, assistants.MESSAGE})
 
 
 def _make_messages(events: list[JsonObject]) -> Iterator[JsonObject]:
@@ -158,14 +158,14 @@ def _is_grounded(completion: JsonObject) -> bool:
 def _join_chunks(events: list[JsonObject]) -> Iterator[JsonObject]:
     """Yield the completions that chunks make: those of one id, or, where every chunk has its own, up to the last one."""
     chunks = list(filter(_is_chunk, events))
-    names = {event.get("id") for event in chunks}
+    names = {str(event.get("id")) for event in chunks}
     own = len(names) * 2 > len(chunks) > 2  # Groq's
-    completions: dict[Json, JsonObject] = {}
+    completions: dict[str, JsonObject] = {}
     number, ended = 0, False
     for event in chunks:
         choices = list_objects(event.get("choices"))
         number += ended and bool(choices)
-        completion = completions.setdefault(number if own else event.get("id"), {"id": event.get("id")})
+        completion = completions.setdefault(str(number if own else event.get("id")), {"id": event.get("id")})
         for name in ("model", "usage", "citations", "search_results"):
             if event.get(name):
                 completion[name] = event[name]
@@ -180,12 +180,12 @@ def _join_chunks(events: list[JsonObject]) -> Iterator[JsonObject]:
 
 
 def _extend_message(message: JsonObject, delta: JsonObject) -> None:
-    message["content"] += delta.get("content") or ""
+    message["content"] += get_str(delta, "content")
     message["annotations"] += list_objects(delta.get("annotations"))
     for call in list_objects(delta.get("tool_calls")):
         _extend_call(message["tool_calls"], call)
-    executed = {tool.get("index"): tool for tool in message.get("executed_tools", ())}
-    executed.update((tool.get("index"), tool) for tool in list_objects(delta.get("executed_tools")))
+    executed = {str(tool.get("index")): tool for tool in message.get("executed_tools", ())}
+    executed.update((str(tool.get("index")), tool) for tool in list_objects(delta.get("executed_tools")))
     if executed:  # each is there when it begins, and again with its output
         message["executed_tools"] = list(executed.values())
 

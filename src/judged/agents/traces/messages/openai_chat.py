@@ -23,11 +23,13 @@ from judged.agents.traces.messages.messages import (
     Messages,
     Transcript,
     count_tokens,
+    find_cost,
     join_text,
     messages_in_head,
     parse_time,
     read_conversations,
 )
+from judged.agents.traces.messages.requests import is_request_log
 from judged.agents.traces.open import Trace
 from judged.agents.traces.results.outputs import Unparsed, find_groups, is_result
 
@@ -50,7 +52,10 @@ def record_messages(messages: Messages, transcript: Transcript) -> None:
             transcript.ask(join_text(message.get("content")), time=time)
         elif role == "assistant":
             _record_executed(message, transcript)
-            if not transcript.step(_calls(message), tokens=count_tokens(message), time=time).calls:
+            step = transcript.step(
+                _calls(message), tokens=count_tokens(message), cost=find_cost(message), time=time
+            )
+            if not step.calls:
                 transcript.say(message, implies_search=True)
             transcript.foreign = transcript.foreign or _foreign_format(message)
         elif role in {"tool", "function"}:
@@ -71,7 +76,7 @@ def _record_executed(message: JsonObject, transcript: Transcript) -> None:
         )
         step = transcript.step([call])
         if len(executed) == 1:  # of several steps it is not known which took how many
-            step.tokens = count_tokens(message)
+            step.tokens, step.cost = count_tokens(message), find_cost(message)
 
 
 def _foreign_format(message: JsonObject) -> str | None:
@@ -139,4 +144,4 @@ def _call(written: JsonObject) -> Call:
     return Call(tool=tool, arguments=arguments, id=written.get("id"))
 
 
-FORMAT = TraceFormat("openai-chat", "OpenAI chat messages", recognises, read)
+FORMAT = TraceFormat("openai-chat", "OpenAI chat messages", recognises, read, joins=is_request_log)

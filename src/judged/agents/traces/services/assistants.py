@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from judged.agents.traces.frameworks.translation import make_call, make_format, make_output
-from judged.agents.traces.json_values import Json, JsonObject, first_text, get_object, get_str, list_objects
+from judged.agents.traces.json_values import (
+    Json,
+    JsonObject,
+    first_text,
+    get_number,
+    get_object,
+    get_str,
+    list_objects,
+)
 from judged.agents.traces.messages.messages import Messages
 
 STEP, MESSAGE = "thread.run.step", "thread.message"
@@ -23,7 +31,7 @@ def translate(value: Json) -> list[Messages] | None:
     if not any(get_object(item, "step_details").get("tool_calls") for item in found.values()):
         return None
     threads: dict[str, list[JsonObject]] = {}
-    for item in sorted(found.values(), key=lambda item: item.get("created_at") or 0):
+    for item in sorted(found.values(), key=lambda item: get_number(item, "created_at")):
         threads.setdefault(get_str(item, "thread_id"), []).append(item)
     return [list(_translate_thread(items)) for items in threads.values()]
 
@@ -39,7 +47,7 @@ def _find(value: Json, depth: int) -> Iterator[JsonObject]:
         for item in value:
             yield from _find(item, depth + 1)
     elif isinstance(value, dict) and depth < _DEEPEST:
-        if value.get("object") in {STEP, MESSAGE}:
+        if get_str(value, "object") in {STEP, MESSAGE}:
             yield value
         else:
             for item in value.values():
@@ -68,7 +76,7 @@ def _translate_thread(items: list[JsonObject]) -> Iterator[JsonObject]:
                 "usage": item.get("usage"),
                 **time,
             }
-        failed = item.get("status") in {"failed", "expired", "cancelled"}
+        failed = get_str(item, "status") in {"failed", "expired", "cancelled"}
         for call in calls:
             output = _find_output(call)
             if output is not None:
@@ -114,7 +122,7 @@ def _read_result(result: JsonObject) -> JsonObject:
 
 def _is_part(value: Json) -> bool:
     return isinstance(value, dict) and (
-        value.get("object") in {STEP, MESSAGE} or get_str(value, "event").startswith("thread.")
+        get_str(value, "object") in {STEP, MESSAGE} or get_str(value, "event").startswith("thread.")
     )
 
 

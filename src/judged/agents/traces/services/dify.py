@@ -13,6 +13,7 @@ from judged.agents.traces.json_values import (
     JsonObject,
     first_text,
     get_body,
+    get_number,
     get_object,
     get_str,
     list_objects,
@@ -34,7 +35,7 @@ def translate(value: Json) -> list[Messages] | None:
     chats: dict[str, list[JsonObject]] = {}
     for row in rows:
         chats.setdefault(first_text(row, ("conversation_id",)) or "", []).append(row)
-    ordered = (sorted(chat, key=lambda row: row.get("created_at") or 0) for chat in chats.values())
+    ordered = (sorted(chat, key=lambda row: get_number(row, "created_at")) for chat in chats.values())
     return [[message for row in chat for message in _translate_row(row)] for chat in ordered]
 
 
@@ -73,7 +74,7 @@ def _translate_row(row: JsonObject) -> Iterator[JsonObject]:
     """Yield a question, the steps of the agent with their outputs, and the answer."""
     resources, usage = _knowledge(row), get_object(get_object(row, "metadata"), "usage")
     yield {"role": "user", "content": str(row.get("query") or ""), "timestamp": row.get("created_at")}
-    thoughts = sorted(list_objects(row.get("agent_thoughts")), key=lambda step: step.get("position") or 0)
+    thoughts = sorted(list_objects(row.get("agent_thoughts")), key=lambda step: get_number(step, "position"))
     steps = [step for step in thoughts if get_str(step, "tool")]
     searched = False
     for step in steps:
@@ -133,12 +134,13 @@ def is_event(value: Json) -> bool:
 
 def join_events(events: list[JsonObject]) -> Iterator[JsonObject]:
     """Yield the message that the events of each stream make; each step is there several times, the last one whole."""
-    rows: dict[Json, JsonObject] = {}
+    rows: dict[str, JsonObject] = {}
     for event in filter(is_event, events):
-        row = rows.setdefault(event.get("message_id", event.get("id")), {"answer": "", "agent_thoughts": []})
+        name = str(event.get("message_id", event.get("id")))
+        row = rows.setdefault(name, {"answer": "", "agent_thoughts": []})
         kind = get_str(event, "event")
-        for name in ("conversation_id", "created_at"):
-            row.setdefault(name, event.get(name))
+        for field in ("conversation_id", "created_at"):
+            row.setdefault(field, event.get(field))
         if kind in {"message", "agent_message"}:
             row["answer"] += get_str(event, "answer")
         elif kind == "agent_thought":

@@ -40,15 +40,15 @@ def _flatten(messages: Json) -> list[JsonObject]:
 
 def _find_branch(messages: list[JsonObject]) -> list[JsonObject]:
     """Return the messages from the first to the last written."""
-    by_id = {message.get("messageId"): message for message in messages}
+    by_id = {get_str(message, "messageId"): message for message in messages}
     last = max(messages, key=lambda message: str(message.get("createdAt") or ""))
     if not last.get("createdAt"):
         last = messages[-1]
     branch: list[JsonObject] = []
-    shown: Json = last.get("messageId")
+    shown = get_str(last, "messageId")
     while shown in by_id:
         branch.append(by_id.pop(shown))
-        shown = branch[-1].get("parentMessageId")
+        shown = get_str(branch[-1], "parentMessageId")
     return branch[::-1]
 
 
@@ -59,14 +59,14 @@ def _translate_message(message: JsonObject) -> Iterator[JsonObject]:
     if message.get("isCreatedByUser"):
         yield {"role": "user", "content": text, **time}
         return
-    shown = {item.get("toolCallId"): item for item in list_objects(message.get("attachments"))}
+    shown = {get_str(item, "toolCallId"): item for item in list_objects(message.get("attachments"))}
     for is_call, group in groupby(parts, lambda part: get_str(part, "type") == "tool_call"):
         calls = [get_object(part, "tool_call") for part in group] if is_call else []
         if calls:
             listed = [make_call(call.get("name"), call.get("args"), call.get("id")) for call in calls]
             yield {"role": "assistant", "content": "", "tool_calls": listed, **time}
         for call in calls:
-            found = _find_results(shown.get(call.get("id"), {}))
+            found = _find_results(shown.get(get_str(call, "id"), {}))
             yield {**make_output(found or call.get("output"), identity=call.get("id")), **time}
     yield {"role": "assistant", "content": text, **time}
 
