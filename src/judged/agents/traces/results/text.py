@@ -172,26 +172,26 @@ _PASSAGE = re.compile(
     r"\[(?P<box>\d{1,9}+)\][:.]?|(?P<list>\d{1,9}+)[.)])[ \t]++",
     re.IGNORECASE | re.MULTILINE,
 )
-_EMPTIED = re.compile(r"[ \t]*\(?(?:(?:source|url|link):[ \t]*)?\0\)?", re.IGNORECASE)
+_EMPTIED = re.compile(r"[ \t]{0,2}\(?(?:(?:source|url|link):[ \t]{0,2})?\0\)?", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s<>\"')\]]+")
 _ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'()\[\]{}|\\]|\([^\s<>\"'()]*+\))++")
 _DATED = re.compile(r"^(?:Date published|Source):[^\n]*\n?", re.MULTILINE)
 _PAPER = re.compile(
     r"^Published: [^\n]*+\nTitle: (?P<title>[^\n]*+)\nAuthors: [^\n]*+\nSummary: ", re.MULTILINE
 )
-_FOOTNOTE = re.compile(r"(?:\[\^?|【)(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)(?:†[^\]】\n]{0,80})?[\]】](?![(\w])")
+_FOOTNOTE = re.compile(
+    r"(?:\[\^?|【)(\d{1,3}(?:[ \t]{0,3},[ \t]{0,3}\d{1,3})*+)(?:†[^\]】\n]{0,80})?[\]】](?![(\w])"
+)
 """A number, or several, in brackets: `[1]`, `[1, 2]`, `[^3]`, `【4†source】`."""
 _DIGITS = re.compile(r"\d+")
-_TABLE_RULE = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*")
+_TABLE_RULE = re.compile(r"\|?(?:[ \t]*+:?-++:?[ \t]*+\|)++[ \t]*+(?::?-++:?)?[ \t]*+")
 _CELLS = re.compile(r"(?<!\\)\|")
 _CELL_LINK = re.compile(r"[*_]{0,2}\[(?P<title>[^\[\]]*)\]\((?P<url>https?://[^\s]+)\)[*_]{0,2}")
 _SOURCE_LINE = re.compile(
-    r"[ \t*_>(\[-]*(?:source|url|link|from)[*_]*:[*_]*[ \t]*<?(?P<url>https?://[^\s<>]+?)>?[ \t)\]*_]*\Z",
+    r"[ \t*_>(\[-]*+(?:source|url|link|from)[*_]*+:[*_]*+[ \t]*+<?(?P<url>https?://[^\s<>]++)>?[ \t)\]*_]*+\Z",
     re.IGNORECASE,
 )
-_ADDRESS_LINE = re.compile(
-    r"[ \t]*(?:[-*•]|\d+[.)])?[ \t]*(?:(?P<title>[^\s].*?)[ \t]*[-–—:|(][ \t]*)?<?(?P<url>https?://[^\s<>)]+)[>)]?[ \t]*"
-)
+_LISTED = re.compile(r"[ \t]*+(?:[-*•]|\d{1,4}[.)])[ \t]++")
 _TEXTS = frozenset(ALIASES["snippet"])
 _NAMES = {"page": "title", "summary": "text", "abstract": "text", "docid": "id", "documentid": "id"}
 
@@ -401,19 +401,26 @@ def _read_sourced(text: str) -> list[Json]:
 def _read_sourced_part(lines: list[str]) -> JsonObject:
     matched = next(filter(None, map(_SOURCE_LINE.match, lines)))
     body = "\n".join(line for line in lines if not _SOURCE_LINE.match(line)).strip()
-    return {"url": matched["url"], **({"text": body} if body else {})}
+    return {"url": matched["url"].rstrip(")]*_"), **({"text": body} if body else {})}
 
 
 def _read_addresses(text: str) -> list[Json]:
     """Read lines that each end with an address, after its title if it has one."""
-    found = [_ADDRESS_LINE.fullmatch(line) for line in text.strip().split("\n") if line.strip()]
-    if not all(found) or (len(found) == 1 and found[0] is not None and found[0]["title"]):
+    found = [_read_address_line(line) for line in text.strip().split("\n") if line.strip()]
+    if not all(found) or (len(found) == 1 and "title" in found[0]):
         return []
-    return [
-        {"url": match["url"], **({"title": match["title"]} if match["title"] else {})}
-        for match in found
-        if match
-    ]
+    return list(found)
+
+
+def _read_address_line(line: str) -> JsonObject:
+    """Return the address at the end of a line, and its title if it has one; nothing if the line ends otherwise."""
+    at = max(line.rfind("http://"), line.rfind("https://"))
+    url = line[at:].strip(" \t<>)") if at >= 0 else ""
+    if not url or len(url.split()) > 1:
+        return {}
+    listed = _LISTED.match(line, 0, at)
+    title = line[listed.end() if listed else 0 : at].strip(" \t-–—:|(<*")
+    return {"url": url, **({"title": title} if title else {})}
 
 
 def _read_titled(text: str) -> list[Json]:
