@@ -143,16 +143,28 @@ def _turn_labels_inward(points: Sequence[Record]) -> list[Record]:
 
 
 def draw_log_lines(
-    points: Sequence[Record], *, name: str, title: str, x: str, y: str, note: str = ""
+    points: Sequence[Record],
+    *,
+    name: str,
+    title: str,
+    x: str,
+    y: str,
+    note: str = "",
+    colours: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw points of several groups on a logarithmic `y`: `group`, `label`, `x`, `y`; a line joins those `on_line`."""
+    """Draw points of several groups on a logarithmic `y`: `group`, `label`, `x`, `y`; a line joins those `on_line`.
+
+    `colours` has the name of each group's colour in the palette; a line is `dashed` where two groups share one.
+    """
     groups = list(dict.fromkeys(str(point["group"]) for point in points))
+    chosen = [PALETTE[colours[group]][0] for group in groups] if colours else list(COLOURS)
     colour = {
         "field": "group",
         "type": "nominal",
         "title": None,
-        "scale": {"domain": groups, "range": list(COLOURS)},
+        "scale": {"domain": groups, "range": chosen},
     }
+    dashes = {"condition": {"test": "datum.dashed", "value": [5, 3]}, "value": [1, 0]}
     place: Spec = {
         "x": _quantitative("x", x),
         "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"type": "log", "padding": 8}},
@@ -162,7 +174,11 @@ def draw_log_lines(
         {
             "transform": [{"filter": "datum.on_line"}],
             "mark": {"type": "line", "strokeWidth": 2},
-            "encoding": {**place, "order": {"field": "x", "type": "quantitative"}},
+            "encoding": {
+                **place,
+                "order": {"field": "x", "type": "quantitative"},
+                **({"strokeDash": dashes} if any(point.get("dashed") for point in points) else {}),
+            },
         },
         {
             "mark": {"type": "point", "strokeWidth": 2, "size": 60, "opacity": 1},

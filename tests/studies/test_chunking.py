@@ -13,10 +13,10 @@ from judged.errors import BadInput, BadMeasure, BadProtocol
 from judged.studies.collections.collection import read_collection
 from judged.studies.passages.budgets import Budgeted, parse_budget
 from judged.studies.passages.chunking import Judging, chunk_collection
-from judged.studies.running.run import run_study
+from judged.studies.running.run import open_study, run_study
 from judged.studies.specification import CollectionSpec, read_study
 from judged.studies.stages.chunkers import SentenceChunks, Tokeniser
-from judged.studies.stages.stage import Passage, Ranked
+from judged.studies.stages.stage import Passage, Ranked, StageFailed
 from support.studies import own
 
 pytest.importorskip("bm25s")
@@ -254,3 +254,41 @@ def test_budgets_are_read_from_names() -> None:
     assert Budgeted("nDCG@9tokens", "nDCG", 9).find_measure() == "nDCG"
     with pytest.raises(BadMeasure, match="divides by a cutoff"):
         Budgeted("P@9tokens", "P", 9).find_measure()
+
+
+def test_a_changed_chunker_is_seen(desk: Path) -> None:
+    """The code of a function, a helper that it imports, and the file of a tokeniser are part of the key."""
+    (desk / "cutting_sizes.py").write_text("SIZE = 10\n")
+    (desk / "cutting.py").write_text(
+        "from cutting_sizes import SIZE\n"
+        "def cut(text):\n    return [(at, min(at + SIZE, len(text))) for at in range(0, len(text), SIZE)]\n"
+    )
+    content = study({**WORDS, "chunk": {"type": "function", "function": "cutting:cut"}})
+    before = open_study(content, desk / "out").plan[0].key
+    (desk / "cutting_sizes.py").write_text("SIZE = 20  # changed\n")
+    after = open_study(content, desk / "out").plan[0]
+    uses = [str(use) for stage in after.spec.list_stages() for use in stage.list_uses()]
+
+    assert after.key != before
+    assert uses == ["import cutting:cut"]
+
+
+def test_a_tokeniser_next_to_the_study_is_found(desk: Path) -> None:
+    """By its name in the file; one that is not there is an error before anything is run."""
+    tokenizers = pytest.importorskip("tokenizers")
+    place = desk / "studies"
+    place.mkdir()
+    model = tokenizers.Tokenizer(tokenizers.models.WordLevel({"cats": 0, "?": 1}, unk_token="?"))  # noqa: S106
+    model.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    model.save(str(place / "tokenizer.json"))
+    settings = {"chunk": {"type": "tokens", "size": 3, "tokeniser": "tokenizer.json"}}
+    content = study({**WORDS, **settings}, tokeniser="tokenizer.json", measures=["nDCG@3", "R@6tokens"])
+    content["collection"] = {key: f"../{name}" for key, name in content["collection"].items()}
+    (place / "study.yaml").write_text(json.dumps(content))
+    found = run_study(place / "study.yaml")
+
+    assert not found.failures
+    assert found.chunks[0].tokens["largest"] == 3
+    (place / "study.yaml").write_text(json.dumps({**content, "tokeniser": "none.json"}))
+    with pytest.raises(StageFailed, match=r"the tokeniser `none\.json` cannot be read"):
+        run_study(place / "study.yaml")

@@ -399,3 +399,36 @@ def test_a_query_cannot_close_its_tag(server: JsonServer) -> None:
 
     assert re.search(r"ends in [0-9a-f]{8} is a query", system)
     assert "sk-secret" not in json.dumps([asked.body for asked in server.asked])
+
+
+def test_rewriters_are_a_factor(desk: Path, server: JsonServer) -> None:
+    """A list of them makes a system for each, and none is one of them; names of models are not those of modules."""
+    server.answer = list_queries("cats", "mice")
+    kinds = [None, rewrite(server, "multi-query", model="mistral:latest"), rewrite(server, "hyde")]
+    content = study({**WORDS, "rewrite": {"grid": kinds}}, concurrency=3)
+    found = run_study(content, output=desk / "out")
+    uses = {
+        str(use)
+        for system in read_study(content).systems
+        for stage in system.list_stages()
+        for use in stage.list_uses()
+    }
+
+    assert not found.failures
+    assert [record.stages for record in found.systems] == [
+        "bm25",
+        "rewrite multi-query → bm25",
+        "rewrite hyde → bm25",
+    ]
+    assert {effect.factor for effect in found.effects} == {"rewrite"}
+    assert uses == {f"address {server.address}", "variable OPENAI_API_KEY"}
+
+
+def test_a_load_test_asks_the_model(desk: Path, server: JsonServer) -> None:
+    """Kept replies would make it look fast."""
+    content = study({**WORDS, "rewrite": rewrite(server)}, load={"clients": [2], "seconds": 0.3})
+    found = run_study(content, output=desk / "out")
+    loaded = sum(point.queries for point in found.load)
+
+    assert loaded > 5
+    assert len(server.asked) >= loaded + len(QUERIES)

@@ -27,9 +27,9 @@ SAMPLE = 10_000
 """Vectors from which that direction is found."""
 
 Side: TypeAlias = Literal["inside", "outside"]
-_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
+_NUMBER = r"[-+]?+(?:\d++\.?+\d*+|\.\d++)(?:e[-+]?+\d++)?+"
 _CONDITION = re.compile(
-    rf"(?:(?P<low>{_NUMBER})\s*(?P<low_operator><=?)\s*)?(?P<name>\w+)\s*(?P<operator><=?|>=?|==?|:)\s*(?P<value>\S.*)?",
+    rf"(?:(?P<low>{_NUMBER})\s*+(?P<low_operator><=?+)\s*+)?(?P<name>\w++)\s*+(?P<operator><=?+|>=?+|==?+|:)(?P<value>.++)",
     re.IGNORECASE,
 )
 
@@ -53,7 +53,7 @@ def find_direction(vectors: Vectors, seed: int) -> Floats:
     sample = _to_numbers(vectors, rows)
     direction: Floats = np.linalg.eigh(np.cov(sample, rowvar=False).reshape(sample.shape[1], -1))[1][:, -1]
     # an eigenvector has no sign of its own
-    return direction * np.sign(direction[np.abs(direction).argmax()])
+    return np.asarray(direction * np.sign(direction[np.abs(direction).argmax()]))
 
 
 def project(vectors: Vectors, direction: Floats) -> Floats:
@@ -67,7 +67,8 @@ def project(vectors: Vectors, direction: Floats) -> Floats:
 
 def _to_numbers(vectors: Vectors, rows: Ints) -> Floats:
     array = vectors.array[rows]
-    return np.asarray(np.unpackbits(array, axis=1) if vectors.bits else array, dtype=np.float64)
+    bits = np.unpackbits(array.view(np.uint8), axis=1) if vectors.bits else array
+    return np.asarray(bits, dtype=np.float64)
 
 
 def find_columns(texts: tuple[str, ...], vectors: Vectors, seed: int) -> dict[str, Ints]:
@@ -119,13 +120,13 @@ def _read_part(part: str, text: str, vectors: Vectors, seed: int) -> Iterator[_P
         else:
             yield LADDER, "<", count, draw_ladder(len(vectors), seed)
         return
-    matched = _CONDITION.fullmatch(part.strip())
-    if matched is None or not matched["value"]:
+    matched = _CONDITION.fullmatch(part)
+    if matched is None or not matched["value"].strip():
         msg = f"the filter is `{text}`, expected a share such as 0.01, or a condition such as `price<20`"
         raise BadProtocol(
             msg, hint="also 10<=price<20, colour==red, tags==new, region:0.1; & joins conditions"
         )
-    name, operator, value = matched["name"], matched["operator"], matched["value"].strip("'\"")
+    name, operator, value = matched["name"], matched["operator"], matched["value"].strip().strip("'\"")
     if name in vectors.tags:
         if operator not in {"=", "=="} or matched["low"]:
             msg = f"the filter is `{text}`, and `{name}` has lists of tags, expected `{name}==TAG`"

@@ -58,7 +58,7 @@ class Tags:
 class Vectors:
     """A matrix of finite 32-bit floats, a row for each vector; or of bits packed into bytes.
 
-    Make one with `from_array`, or read one with `judged.index.vector_files.read_vectors`.
+    Make one with `from_array`, or read one with `judged.index.files.vectors.read_vectors`.
     """
 
     array: VectorArray
@@ -126,7 +126,10 @@ class Vectors:
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of the vectors and their attributes."""
-        named = [(f"{self.array.dtype} {self.array.shape}", self.array), *sorted(self.attributes.items())]
+        named: list[tuple[str, NDArray[np.generic]]] = [
+            (f"{self.array.dtype} {self.array.shape}", self.array),
+            *sorted(self.attributes.items()),
+        ]
         named += [(f"values of {name}", values) for name, values in sorted(self.values.items())]
         for name, tags in sorted(self.tags.items()):
             named += [(f"tags of {name}", part) for part in (tags.values, tags.places, tags.offsets)]

@@ -150,8 +150,8 @@ class Study(Result):
     """The scores of the answers that systems wrote."""
     responses: Responses | None = field(default=None, metadata={"saved": False})
     """The answers that systems wrote, sentence by sentence; in the folder of the study, `responses.jsonl`."""
-    rewrites: tuple[Rewrite, ...] = ()
-    """The queries that systems searched for in place of those that they were asked."""
+    rewrites: tuple[Rewrite, ...] = field(default=(), metadata={"saved": False})
+    """The queries that systems searched for in place of those that they were asked; in the folder, `rewrites.csv`."""
     routing: tuple[RoutingReport, ...] = ()
     """Value of routers, skip policies and rerankers."""
     failed_queries: tuple[FailedQuery, ...] = ()

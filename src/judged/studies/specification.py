@@ -17,8 +17,9 @@ from judged.studies.factors.grids import GRID, Content, expand_grids
 from judged.studies.factors.settings import RangeSpec
 from judged.studies.passages.budgets import Budgeted, parse_budget
 from judged.studies.running.load import LoadSpec
+from judged.studies.stages.chunkers import WORDS
 from judged.studies.stages.tokens import PriceSpec
-from judged.studies.system import SystemSpec, change_settings
+from judged.studies.systems.declared import SystemSpec, change_settings
 
 DEMO = "demo"
 """The name of the built-in collection."""
@@ -370,16 +371,22 @@ def _resolve(collection: str | CollectionSpec, base: Path) -> CollectionSpec | s
     return msgspec.structs.replace(collection, **files)
 
 
+PROVIDED = (WORDS, "")
+"""Names that are never those of files."""
+NEXT_TO_THE_STUDY = ("model", "tokeniser")
+"""Settings that may name a folder or a file next to the study."""
+
+
 def _resolve_models(content: Content, base: Path, *, model: bool = False) -> Content:
-    """Return the content with every `model` that is a folder next to the study named by its path."""
+    """Return the content with every model or tokeniser that is next to the study named by its path."""
     if isinstance(content, list):
         return [_resolve_models(item, base, model=model) for item in content]
     if isinstance(content, dict):
         return {
-            key: _resolve_models(value, base, model=key == "model" or (model and key == GRID))
+            key: _resolve_models(value, base, model=key in NEXT_TO_THE_STUDY or (model and key == GRID))
             for key, value in content.items()
         }
-    found = model and isinstance(content, str) and (base / content).is_dir()
+    found = model and isinstance(content, str) and content not in PROVIDED and (base / content).exists()
     return str((base / content).resolve()) if found else content
 
 

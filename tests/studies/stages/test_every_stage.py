@@ -31,7 +31,7 @@ from judged.studies.stages.searchers import SEARCHERS, Searchers
 from judged.studies.stages.searchers.searcher import SearchSpec
 from judged.studies.stages.skip_policies import SKIP_POLICIES, SkipPolicies, SkipSpec
 from judged.studies.stages.stage import StageSpec
-from judged.studies.system import SystemSpec
+from judged.studies.systems.declared import SystemSpec
 
 FAMILIES: dict[str, tuple[Any, Any, type[StageSpec]]] = {
     "chunk": (CHUNKERS, Chunkers, ChunkSpec),

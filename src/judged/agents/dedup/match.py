@@ -62,8 +62,7 @@ def _confirm(one: Keys, other: Keys, title: bool | None, text: bool | None) -> b
     Parameters that may be content need a title or a text that agrees. Forms of a page (mobile, AMP, `www`, index, a
     trailing slash) need equal titles, or no titles and no texts that differ.
     """
-    without_parameters = one.url == one.page_url and other.url == other.page_url
-    parameters = without_parameters or bool(title or text)
+    parameters = (one.url == one.page_url and other.url == other.page_url) or bool(title or text)
     untitled = one.title is None and other.title is None
     form = one.page_url == other.page_url or title is True or (untitled and text is not False)
     return True if parameters and form else None

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from msgspec import inspect
 
 from judged.errors import BadProtocol
-from judged.studies.system import SystemSpec
+from judged.studies.systems.declared import SystemSpec
 
 GRID = "grid"
 """The only key of a dict whose list holds the values of a factor."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from textwrap import shorten
 
 import msgspec
 import numpy as np
@@ -35,6 +36,8 @@ from judged.tables.scores import Scores
 from judged.tables.timings import Timings
 from judged.wording import counted, join_words, name_some, say_when
 
+LONGEST = 200
+"""Characters of an error in a note; the table `failures` has all of it."""
 UNTRAINED = " (untrained)"
 """Suffix of the names of systems with random weights."""
 
@@ -136,7 +139,7 @@ def _note_system(system: Answered, skipped: Collection[str]) -> Iterator[Note]:
         message = f"{system.name} failed on {counted(len(skipped), 'query')}, which no system is scored on"
         yield Note("failed-queries", "warning", message)
     elif failed:
-        named = name_some([f"{asked.query}: {asked.error}" for asked in failed], 2)
+        named = name_some([f"{asked.query}: {shorten(asked.error, LONGEST)}" for asked in failed], 2)
         message = f"{system.name} failed on {counted(len(failed), 'query')}, scored without results ({named})"
         yield Note("failed-queries", "warning", message)
     if not system.found:
@@ -405,12 +408,11 @@ def _compare_context(
 
 def _describe_chunks(inputs: StudyInputs, answered: Sequence[Answered]) -> tuple[ChunkRecord, ...]:
     """Return how long passages are, where any are searched or counted."""
-    chunkers = [(system.name, system.planned.spec.chunk_spec()) for system in answered]
     searching = [
-        (name, spec)
-        for (name, spec), system in zip(chunkers, answered, strict=True)
+        (system.name, system.planned.spec.chunk_spec(), system.built)
+        for system in answered
         if system.planned.spec.search is not None
     ]
-    if all(spec is None for _, spec in searching) and not inputs.spec.context_measures():
+    if all(spec is None for _, spec, _ in searching) and not inputs.spec.context_measures():
         return ()
     return describe_chunks(inputs.collection, searching, inputs.spec.tokeniser)

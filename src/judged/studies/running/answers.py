@@ -13,7 +13,7 @@ from judged.store.log import Log
 from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Passage, Ranked
 from judged.studies.stages.tokens import Spent, sum_spent
-from judged.studies.system import SystemReply
+from judged.studies.systems.system import SystemReply
 from judged.tables.nested import Flat
 from judged.tables.run import Run
 
@@ -95,6 +95,12 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     build_seconds: float = 0.0
     encode_seconds: float = 0.0
     cached_documents: int = 0
+    passages: int = 0
+    """Number of passages that it searches; 0: whole documents."""
+    tokens: dict[str, float] = {}
+    """Mean, median and largest number of tokens of a passage, and that of all together."""
+    tokeniser: str = ""
+    """What counted them."""
     encode_spent: tuple[Spent, ...] = ()
     """Tokens of the documents that were encoded."""
     replies_of: float = 0.0

@@ -23,7 +23,7 @@ from judged.net.retry import backoff
 from judged.studies.running.answers import Asked
 from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Query, Ranked, StageFailed
-from judged.studies.system import System, SystemFailed
+from judged.studies.systems.system import System, SystemFailed
 from judged.wording import counted
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from judged.studies.factors.tuned import SettingsTuning, Trials
 from judged.studies.fusion.tuning import FusionTuning, tune_fusion
 from judged.studies.running.answers import make_run
 from judged.studies.running.plan import StudyInputs
-from judged.studies.system import Build, Learned, SystemSpec
+from judged.studies.systems.building import Build, Learned
+from judged.studies.systems.declared import SystemSpec
 from judged.tables.run import Run
 
 

@@ -18,7 +18,7 @@ from judged.index.load import Samples, run_closed, run_open
 from judged.studies.stages.chat import UNDER_LOAD
 from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Query
-from judged.studies.system import System
+from judged.studies.systems.system import System
 
 SHARES = (0.5, 0.7, 0.8, 0.9)
 """Shares of the highest throughput at which queries arrive in open loops."""

@@ -19,7 +19,7 @@ from judged.net.secrets import KEY_VARIABLE
 from judged.store.files import configuration_file
 from judged.studies.stages.tokens import PriceSpec
 from judged.studies.stages.uses import Use
-from judged.studies.system import SystemSpec
+from judged.studies.systems.declared import SystemSpec
 from judged.wording import join_words
 
 USUAL = frozenset({KEY_VARIABLE, URL_VARIABLE, "ES_AUTHORIZATION", "PGVECTOR_URL"})

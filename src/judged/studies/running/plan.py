@@ -18,7 +18,7 @@ from judged.studies.collections.collection import Collection
 from judged.studies.running.answers import AnswerLog
 from judged.studies.specification import StudySpec
 from judged.studies.stages.vectors import VectorCache
-from judged.studies.system import SystemSpec
+from judged.studies.systems.declared import SystemSpec
 from judged.tables.judgments import Judgments
 from judged.wording import counted
 

@@ -16,6 +16,7 @@ import msgspec
 from judged.errors import BadProtocol, JudgedError, check_kind
 from judged.problem import Note
 from judged.progress import Progress
+from judged.result import observe_files
 from judged.store.files import cache_folder
 from judged.store.lock import lock_folder
 from judged.store.machine import pin_blas
@@ -38,11 +39,13 @@ from judged.studies.running.plan import (
 )
 from judged.studies.specification import StudySpec, read_study
 from judged.studies.stages.chat import Replies
+from judged.studies.stages.chunkers import load_tokeniser
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.stage import Workshop
 from judged.studies.stages.tokens import sum_spent
 from judged.studies.stages.vectors import VectorCache, VectorSpace, encode_collection
-from judged.studies.system import System, Systems
+from judged.studies.systems.building import Systems
+from judged.studies.systems.system import System
 
 
 def open_study(
@@ -67,7 +70,13 @@ def open_study(
     if spec.collections:
         msg = f"the study has {len(spec.collections)} collections, expected one"
         raise BadProtocol(msg, hint="`judged.run_studies` takes several")
+    if any(system.chunk is not None for system in spec.systems) or spec.context_measures():
+        load_tokeniser(
+            spec.tokeniser
+        )  # one that cannot be read is better known before the work than after it
     files = list_inputs(spec.collection) if collection is None else ()
+    if spec.answers is not None and spec.answers.references is not None:
+        files += observe_files([("references", spec.answers.references)])
     chosen = read_collection(spec.collection) if collection is None else collection
     training, scored = split_queries(spec, chosen)
     place = Path(folder)
@@ -234,16 +243,20 @@ def _ask_all(system: System, planned: PlannedSystem, inputs: StudyInputs, counte
     )
     with ExitStack() as stack:
         add: Callable[[Asked], None] | None = None
-        stack.callback(lambda: planned.log.write_build(_describe_build(system)) if add else None)
+        stack.callback(
+            lambda: planned.log.write_build(_describe_build(system, spec.tokeniser)) if add else None
+        )
         for asked in asker.ask_all(wanted):
             if add is None:
                 if not kept:
                     planned.log.restart()  # no sooner: a system that is down takes no answers with it
-                planned.log.write_build(_describe_build(system))  # a process that is killed leaves this
+                planned.log.write_build(
+                    _describe_build(system, spec.tokeniser)
+                )  # a process that is killed leaves this
                 add = stack.enter_context(planned.log.open())
             add(asked)
             counter.count(system.name)
-    planned.log.write_build(_describe_build(system, finished=not asker.failed))
+    planned.log.write_build(_describe_build(system, spec.tokeniser, finished=not asker.failed))
 
 
 def _find_kept(
@@ -276,9 +289,13 @@ class _Counter:
             self._progress(self.done, self.total, f"{detail}, {done:,} of {total:,}")
 
 
-def _describe_build(system: System, *, finished: bool = False) -> Built:
+def _describe_build(system: System, tokeniser: str, *, finished: bool = False) -> Built:
     """Return the figures from building a system, to be kept next to its answers."""
+    chunked = system.chunked
     return Built(
+        passages=0 if chunked is None else len(chunked.passages),
+        tokens={} if chunked is None else chunked.count_tokens(tokeniser),
+        tokeniser=tokeniser,
         finished=finished,
         versions=system.versions(),
         untrained=system.untrained,

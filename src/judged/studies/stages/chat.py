@@ -30,6 +30,8 @@ VERSION = 1
 """Part of every key; raised when requests are made in another way."""
 REASKS = 1
 """Number of times that a question is asked again if the reply is of no use."""
+LONGEST = 10_000
+"""Characters of a reply, or of a text of a list in one, that are searched for."""
 UNDER_LOAD = -2
 """The pass over the queries of a load test: no reply is kept, and none is looked up."""
 
@@ -244,5 +246,5 @@ def read_list(value: Any) -> list[str]:
     """Return the texts of a list, without empty ones and repetitions."""
     if not isinstance(value, list):
         return []
-    texts = (" ".join(item.split()) for item in value if isinstance(item, str))
+    texts = (" ".join(item[:LONGEST].split()) for item in value if isinstance(item, str))
     return list(dict.fromkeys(text for text in texts if text))

@@ -20,7 +20,7 @@ from judged.labels.prompt import disarm
 from judged.net.llm import Message
 from judged.store.hashing import hash_text
 from judged.studies.fusion.methods import Fusion
-from judged.studies.stages.chat import Chat, Replies, read_list
+from judged.studies.stages.chat import LONGEST, Chat, Replies, read_list
 from judged.studies.stages.functions import call, load_callable
 from judged.studies.stages.stage import Query, Rewriting, StageFailed, StageSpec, Workshop
 
@@ -288,4 +288,4 @@ def read_queries(reply: str) -> list[str] | None:
 def read_passage(reply: str) -> str | None:
     """Return the passage of a reply; None for an empty one."""
     plain = strip_thinking(reply)
-    return plain.strip() or None if plain else None
+    return plain.strip()[:LONGEST] or None if plain else None

@@ -169,7 +169,8 @@ class VectorSpace:
         if found.shape != (len(query.imagined), self.dimensions) or not np.isfinite(found).all():
             msg = f"the encoder returned an array of shape {found.shape} for passages, expected ({len(query.imagined)}, {self.dimensions}) of finite numbers"
             raise StageFailed(msg, stage=EMBEDDING)
-        return np.vstack([*own, found]).mean(axis=0, dtype=np.float64).astype(np.float32)
+        mean: Vector = np.vstack([*own, found]).mean(axis=0, dtype=np.float64).astype(np.float32)
+        return mean
 
     def notes(self) -> list[str]:
         """Return which vectors are older than the study, and what the encoder says."""

@@ -174,7 +174,7 @@ def _find_vectors(table: pa.Table, source: str, column: str | None) -> str:
         got = f"{len(chosen)} columns of lists ({', '.join(chosen or table.column_names)}), expected one"
         hint = "`--column NAME` says which one has the vectors" if chosen else None
         raise BadInput(source, [Problem.error("missing-column", "columns", got)], hint=hint)
-    return chosen[0]
+    return str(chosen[0])
 
 
 def _read_matrix(table: pa.Table, name: str, source: str) -> NDArray[np.generic]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from judged.io.settings import read_yaml
 
 Operation: TypeAlias = Literal["insert", "delete", "replace", "search"]
 
-_RANGES = {
+_RANGES: Mapping[Operation, tuple[str, ...]] = {
     "insert": ("start", "end"),
     "delete": ("start", "end"),
     "replace": ("tags_start", "tags_end", "ids_start", "ids_end"),
@@ -65,16 +65,17 @@ def read_runbook(text: str) -> tuple[Step, ...]:
 
 
 def _read_step(number: int, given: object, place: str) -> Step:
-    operation = given.get("operation") if isinstance(given, Mapping) else None
-    if operation not in get_args(Operation):
-        msg = f"{place} has the operation `{operation}`, expected {', '.join(get_args(Operation))}"
+    step = given if isinstance(given, Mapping) else {}
+    operation: Operation | None = step.get("operation")
+    if operation is None or operation not in _RANGES:
+        msg = f"{place} has the operation `{operation}`, expected {', '.join(_RANGES)}"
         raise BadProtocol(msg)
     names = _RANGES[operation]
-    ends = [given.get(name) for name in names]  # type: ignore[union-attr]
+    ends = [step.get(name) for name in names]
     if not all(isinstance(end, int) for end in ends):
         msg = f"{place} ({operation}) has {ends}, expected whole numbers for {', '.join(names)}"
         raise BadProtocol(msg)
-    start, end, rows, last = [*map(int, ends), *((0, 0, -1, -1)[len(ends) :])]
+    start, end, rows, last = [*(int(str(end)) for end in ends), *((0, 0, -1, -1)[len(ends) :])]
     if (operation != "search" and not 0 <= start < end) or (rows >= 0 and last - rows != end - start):
         msg = f"{place} ({operation}) is from {start:,} to {end:,}, expected a range, and as many vectors as ids"
         raise BadProtocol(msg)
