@@ -179,14 +179,16 @@ _DATED = re.compile(r"^(?:Date published|Source):[^\n]*\n?", re.MULTILINE)
 _PAPER = re.compile(
     r"^Published: [^\n]*+\nTitle: (?P<title>[^\n]*+)\nAuthors: [^\n]*+\nSummary: ", re.MULTILINE
 )
-_FOOTNOTE = re.compile(r"(?:\[\^?|【)(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)(?:†[^\]】\n]{0,80})?[\]】](?![(\w])")
+_FOOTNOTE = re.compile(
+    r"(?:\[\^?|【)(\d{1,3}(?:[ \t]{0,3},[ \t]{0,3}\d{1,3})*+)(?:†[^\]】\n]{0,80})?[\]】](?![(\w])"
+)
 """A number, or several, in brackets: `[1]`, `[1, 2]`, `[^3]`, `【4†source】`."""
 _DIGITS = re.compile(r"\d+")
 _TABLE_RULE = re.compile(r"\|?(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?[ \t]*+")
 _CELLS = re.compile(r"(?<!\\)\|")
 _CELL_LINK = re.compile(r"[*_]{0,2}\[(?P<title>[^\[\]]*)\]\((?P<url>https?://[^\s]+)\)[*_]{0,2}")
 _SOURCE_LINE = re.compile(
-    r"[ \t*_>(\[-]*(?:source|url|link|from)[*_]*:[*_]*[ \t]*<?(?P<url>https?://[^\s<>]+?)>?[ \t)\]*_]*\Z",
+    r"[ \t*_>(\[-]*+(?:source|url|link|from)[*_]*+:[*_]*+[ \t]*+<?(?P<url>https?://[^\s<>]++)>?[ \t)\]*_]*+\Z",
     re.IGNORECASE,
 )
 _SCHEME = re.compile(r"https?://")
@@ -403,7 +405,7 @@ def _read_sourced(text: str) -> list[Json]:
 def _read_sourced_part(lines: list[str]) -> JsonObject:
     matched = next(filter(None, map(_SOURCE_LINE.match, lines)))
     body = "\n".join(line for line in lines if not _SOURCE_LINE.match(line)).strip()
-    return {"url": matched["url"], **({"text": body} if body else {})}
+    return {"url": matched["url"].rstrip(")]*_"), **({"text": body} if body else {})}
 
 
 def _read_addresses(text: str) -> list[Json]:
