@@ -42,11 +42,16 @@ OF_THEIR_OWN = {
         "label --similarity",
     },  # what is kept, not what is scored
     "--dry-run": {"run"},
-    "--limit": {*VECTORS, "demo", "sessions"},
+    "--judgments": {"clicks"},  # that are written
+    "--limit": {*VECTORS, "clicks", "demo", "sessions"},
+    "--method": {"clicks", "interleave"},  # estimators; how lists are drawn
     "--measure": {"explain", "trec_eval"},  # one measure; names of trec_eval
-    "--model": {"label --similarity"},  # a folder
+    "--model": {"clicks", "label --similarity"},  # a click model; a folder
     "--output": {"score", "compare", "gate", "power", "explain", "sessions", "agreement", "index"}
     | {
+        "answers",
+        "clicks",
+        "interleave",
         "index diff",
         "index import",
         "questions",
@@ -59,8 +64,8 @@ OF_THEIR_OWN = {
     "--qrels": {"routing"},
     "--queries": VECTORS,
     "--quiet": {"lint"},  # prints nothing at all
-    "--sort": {"score", "sessions"},
-    "--test": {"gate"},
+    "--sort": {"clicks", "score", "sessions"},  # impressions
+    "--test": {"clicks", "gate"},  # a share; one-sided
     "--threads": {"index"},  # of the engine that is measured
     "--threshold": {"agreement"},  # a grade
     "--timeout": {"index"},

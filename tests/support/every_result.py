@@ -101,8 +101,8 @@ def list_clicks() -> list[dict[str, object]]:
     """Forty impressions of twenty users and two systems, with a click on every third document."""
     return [
         {
-            **{"impression": f"i{at}", "user": f"u{at % 20}", "system": "ab"[at % 2], "query": f"q{at % 3}"},
-            **{"document": document, "rank": rank, "click": int((at + rank * at) % 3 == 0)},
+            "impression": f"i{at}", "user": f"u{at % 20}", "system": "ab"[at % 2], "query": f"q{at % 3}",
+            "document": document, "rank": rank, "click": int((at + rank * at) % 3 == 0),
         }
         for at in range(40)
         for rank, document in enumerate(("x", "y") if at % 4 else ("y", "x"), start=1)

@@ -142,7 +142,7 @@ def contrast_systems(
     level: float,
     correction: str,
 ) -> Iterator[ClickContrast]:
-    """Yield the contrast of each pair of systems, or of each with each baseline, measure by measure."""
+    """Yield the contrast of each pair of systems, or of every system with a baseline, measure by measure."""
     names = list(evaluations)
     pairs = (
         [(name, baseline) for baseline in baselines for name in names if name != baseline]
@@ -236,7 +236,7 @@ def check_ratio(logs: Mapping[str, Clicks], ratio: Mapping[str, float] | None) -
 def _check_shares(ratio: Mapping[str, float] | None, names: Sequence[str]) -> dict[str, float]:
     if ratio is None:
         return {name: 1 / len(names) for name in names}
-    given = {name: float(share) for name, share in ratio.items()}
+    given = {name: float(share) if isinstance(share, int | float) else 0.0 for name, share in ratio.items()}
     if given.keys() != set(names) or not all(share > 0 for share in given.values()):
         listed = ", ".join(f"`{name}`" for name in names)
         msg = f"`ratio` has {dict(ratio)}, expected a number above 0 for each of {listed}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ import numpy as np
 from judged.arrays import Floats
 from judged.clicks.contrast import check_ratio, contrast_systems, label_clusters, split_randomly
 from judged.clicks.family import CLICK, check_needs, default_measures, to_protocol
-from judged.clicks.logs.read import read_clicks
+from judged.clicks.logs.read import list_texts, read_clicks
 from judged.clicks.protocol import ClickProtocol
 from judged.clicks.result import ClickReport, Preference, RankRate
 from judged.clicks.tables import Clicks
 from judged.comparison.sources import add_intervals
-from judged.errors import UnknownName
+from judged.errors import UnknownName, check_kind
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.scoring.evaluation import Evaluation
@@ -65,6 +66,9 @@ def evaluate_clicks(
     {'CTR': 0.15}
     """
     check_level(level)
+    check_kind("correction", correction, str, "the name of a correction")
+    check_kind("seed", seed, int, "a whole number")
+    check_kind("ratio", ratio, (Mapping, NoneType), "shares by system, such as {'old': 0.5, 'new': 0.5}")
     if correction not in CORRECTIONS:
         raise UnknownName("correction", correction, list(CORRECTIONS))
     log = read_clicks(clicks)
@@ -72,7 +76,7 @@ def evaluate_clicks(
     chosen = CLICK.parse_measures(default_measures(log) if measures is None else measures)
     check_needs(log, chosen)
     logs = log.split()
-    baselines = [baseline] if isinstance(baseline, str) else list(baseline or ())
+    baselines = [] if baseline is None else list_texts("baseline", baseline)
     for name in baselines:
         if name not in logs:
             raise UnknownName("system of this log", name, list(logs))

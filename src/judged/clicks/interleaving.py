@@ -12,9 +12,10 @@ import pyarrow as pa
 from judged.arrays import Flags, Floats, Ints
 from judged.blocks import Block, Display, Notes, Sentence, Table
 from judged.clicks.columns import encode_names, parse_numbers
+from judged.clicks.logs.read import list_texts
 from judged.clicks.policy import RankedRun, rank_run
 from judged.clicks.tables import Clicks, Names
-from judged.errors import BadInput, BadSample, UnknownName
+from judged.errors import BadInput, BadSample, UnknownName, WrongKind, check_kind
 from judged.io.table import read_table
 from judged.problem import Note, Problem
 from judged.result import Provenance, Result, observe_files, tabulate
@@ -122,10 +123,15 @@ def interleave(
     >>> [entry.document for entry in made.entries], sum(entry.common for entry in made.entries)
     (['a', 'b', 'c'], 1)
     """
+    check_kind("method", method, str, "the name of a method")
+    for name, value in (("k", k), ("seed", seed), ("lists", lists)):
+        check_kind(name, value, int, "a whole number")
     if method not in get_args(InterleavingMethod):
         raise UnknownName("method of interleaving", str(method), list(get_args(InterleavingMethod)))
-    if k < 1 or lists < 1:
-        msg = f"`k` is {k} and `lists` {lists}, expected whole numbers from 1"
+    if k < 1 or lists < 1 or seed < 0:
+        msg = (
+            f"`k` is {k}, `lists` {lists} and `seed` {seed}, expected whole numbers from 1, and a seed from 0"
+        )
         raise BadSample(msg)
     inputs = observe_files([("run", run_a), ("run", run_b)])
     runs = rank_run(run_a), rank_run(run_b)
@@ -162,7 +168,7 @@ def interleave(
 
 
 def _name_teams(runs: tuple[RankedRun, RankedRun], names: Sequence[str] | None) -> tuple[str, str]:
-    given = [run.name for run in runs] if names is None else list(names)
+    given = [run.name for run in runs] if names is None else list_texts("names", names)
     if len(given) != 2:
         msg = f"{counted(len(given), 'name')} of teams, expected two"
         raise BadSample(msg)
@@ -244,6 +250,9 @@ def join_lists(clicks: Clicks, lists: Any) -> Clicks:
     if isinstance(lists, InterleavedLists):
         lists = lists.to_arrow()
     inputs = observe_files([("lists", lists)])
+    if isinstance(lists, Mapping):
+        msg = "interleaved lists cannot be read from a dict, expected a file, a table or rows"
+        raise WrongKind(msg)
     table = read_table(lists, LISTS)
     problems = table.problems
     codes = {

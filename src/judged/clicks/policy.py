@@ -52,6 +52,8 @@ REWARDS = Schema(
     ),
 )
 """Predicted clicks on each document, of a query and at a rank if these are named."""
+SEEN_ENOUGH = 0.05
+"""Share of the new ranking that may be missing from the log before IPS, which counts nothing for it, says nothing."""
 TOLERANCE = 1e-6
 """How far the probabilities of a query may be from a sum of 1."""
 
@@ -81,6 +83,8 @@ class Policy:
     lists: tuple[Ints, Ints, Ints] | None = None
     """Of a run: the query, document and rank of every entry, by the numbers of the log."""
     notes: tuple[Note, ...] = field(default=())
+    unseen: float = 0.0
+    """Of probabilities: the share that is of documents that the log never shows there."""
 
     def predict(self, log: Clicks, rewards: Policy | None, *, train: Flags) -> Predictions:
         """Return predictions for every row, from a table or from the rates of clicks of the rows to train on."""
@@ -271,23 +275,24 @@ def _check_probabilities(policy: Policy, log: Clicks) -> Policy:
     if len(off):
         message = f"the probabilities of {counted(len(off), 'query' if not policy.by_rank else 'place')} do not add up to 1, but for example to {sums[off[0]]:.4g}"
         notes.append(Note("unequal-sums", "warning", message))
-    notes += _note_unseen(policy, log, sums, used)
-    return replace(policy, notes=tuple(notes))
+    unseen = _find_unseen(policy, log, sums, used)
+    if unseen:
+        message = (
+            f"{100 * unseen:.1f} % of the probability is of documents that the log never shows there: IPS counts nothing for"
+            " it, DR its predictions"
+        )
+        notes.append(Note("never-shown", "warning" if unseen > SEEN_ENOUGH else "info", message))
+    return replace(policy, notes=tuple(notes), unseen=unseen)
 
 
-def _note_unseen(policy: Policy, log: Clicks, sums: Floats, used: Ints) -> list[Note]:
-    """Return a note on what the new ranking shows and the log never does, of which clicks say nothing."""
+def _find_unseen(policy: Policy, log: Clicks, sums: Floats, used: Ints) -> float:
+    """Return the share of the new ranking that the log never shows, and of which clicks say nothing."""
     width = len(log.document.names) + 1
     shown = np.unique(policy.row_context * width + log.document.codes)
     own = policy.context * width + policy.document
-    relevant = np.isin(policy.context, used)
-    unseen = relevant & ~np.isin(own, shown)
+    unseen = np.isin(policy.context, used) & ~np.isin(own, shown)
     total = float(sums[used].sum())
-    share = float(policy.value[unseen].sum()) / total if total else 0.0
-    if not share:
-        return []
-    message = f"{100 * share:.1f} % of the probability is of documents that the log never shows there: IPS and DR count nothing for it"
-    return [Note("never-shown", "warning" if share > 0.1 else "info", message)]
+    return float(policy.value[unseen].sum()) / total if total else 0.0
 
 
 def _match_run(new: Any, log: Clicks) -> Policy:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from types import NoneType
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -13,10 +14,10 @@ from judged.arrays import Flags, Floats, Ints
 from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, format_p
 from judged.clicks.contrast import label_clusters
 from judged.clicks.kernels import add_up
-from judged.clicks.logs.read import read_clicks
-from judged.clicks.policy import Policy, read_policy, read_rewards
+from judged.clicks.logs.read import list_texts, read_clicks
+from judged.clicks.policy import SEEN_ENOUGH, Policy, read_policy, read_rewards
 from judged.clicks.tables import Clicks
-from judged.errors import BadMeasure, BadSample, UnknownName
+from judged.errors import BadMeasure, BadSample, UnknownName, check_kind
 from judged.problem import Note
 from judged.result import Provenance, Result, observe_files, tabulate
 from judged.stats.clusters import SampleMean, estimate_error
@@ -57,6 +58,8 @@ class ValueReport(Result):
     """Clicks per impression of the log."""
     form: Literal["propensities", "examination"]
     """Whether weights are ratios of probabilities, or of the examination of ranks."""
+    coverage: float
+    """The share of the new ranking that the log shows; IPS counts nothing for the rest."""
     impressions: int
     effective: float
     """The effective sample size (Σw)² / Σw²."""
@@ -84,6 +87,7 @@ class ValueReport(Result):
             "largest": self.largest,
             "clipped": self.clipped,
             "clip": self.clip,
+            "coverage": self.coverage,
         }
 
     def tables(self) -> Mapping[str, pa.Table]:
@@ -120,6 +124,7 @@ class ValueReport(Result):
             ("effective sample size", self.effective),
             ("largest weight", self.largest),
             ("share clipped", self.clipped),
+            ("share shown", self.coverage),
         )
         yield Table(("weights", "value"), weights, title="Weights")
         if display.notes and self.notes:
@@ -136,6 +141,8 @@ class ValueReport(Result):
 
     def describe(self, row: Value, digits: int = 4) -> str:
         """Return the verdict of one method."""
+        if row.method == "IPS" and self.coverage < 1 - SEEN_ENOUGH:
+            return f"IPS: no verdict, the log shows {100 * self.coverage:.0f} % of the new ranking"
         if self.doubt:
             return f"{row.method}: no verdict, {self.doubt}"
         if row.p is None or row.p >= 1 - self.level:
@@ -190,11 +197,13 @@ def estimate_value(
     ([1.45, 0.928], 2.02)
     """
     check_level(level)
-    methods = [method] if isinstance(method, str) else list(method)
+    methods = list_texts("method", method)
+    check_kind("clip", clip, (int, float, NoneType), "a weight, or None")
+    check_kind("examination", examination, (Mapping, NoneType), "the examination of each rank, or None")
     for name in methods:
         if name not in get_args(Method):
             raise UnknownName("method", str(name), list(get_args(Method)))
-    if clip is not None and not clip > 0:
+    if clip is not None and not 0 < clip < np.inf:
         msg = f"`clip` is {clip}, expected a weight above 0"
         raise BadSample(msg)
     log = read_clicks(clicks)
@@ -230,6 +239,8 @@ class _Weighing:
     """The predicted click of each row."""
     direct: Floats
     """The predicted clicks of each impression under the new ranking."""
+    coverage: float
+    """The share of the new ranking that the log shows."""
     notes: tuple[Note, ...]
 
 
@@ -265,6 +276,7 @@ def _weigh_propensities(log: Clicks, policy: Policy, rewards: Policy | None) -> 
         np.diff(log.offset).astype(np.float64),
         predicted,
         _per_impression(direct, log),
+        1 - policy.unseen,
         tuple(notes),
     )
 
@@ -313,15 +325,26 @@ def _weigh_examination(log: Clicks, policy: Policy, examination: Mapping[int, fl
         Note("examination", "info", f"weights are ratios of the examination of ranks, from {source}")
     )
     if unseen > 0:
-        message = f"{100 * unseen:.1f} % of what would be looked at was never shown for its query: IPS and DR count nothing for it"
-        notes.append(Note("never-shown", "warning" if unseen > 0.1 else "info", message))
-    return _Weighing("examination", there / here, here, whole, here * alpha[pair], direct, tuple(notes))
+        message = f"{100 * unseen:.1f} % of what would be looked at was never shown for its query: worth nothing in DM and DR"
+        notes.append(Note("never-shown", "warning" if unseen > SEEN_ENOUGH else "info", message))
+    total = float(whole.sum())
+    coverage = float(there.sum()) / total if total else 0.0
+    if coverage < 1 - 1e-9:
+        message = (
+            f"the impressions show {100 * coverage:.1f} % of what would be looked at: IPS counts nothing for the rest, SNIPS as"
+            " much as for what they show, DR its predictions"
+        )
+        notes.append(Note("coverage", "warning" if coverage < 1 - SEEN_ENOUGH else "info", message))
+    return _Weighing(
+        "examination", there / here, here, whole, here * alpha[pair], direct, coverage, tuple(notes)
+    )
 
 
 def _check_examination(examination: Mapping[int, float], ranks: int) -> Floats:
     gamma = np.full(ranks, np.nan)
     for rank, value in examination.items():
-        if not (isinstance(rank, int) and rank >= 1 and 0 < float(value) < np.inf):
+        sound = isinstance(rank, int) and isinstance(value, int | float) and rank >= 1 and 0 < value < np.inf
+        if not sound:
             msg = f"`examination` has {value} for rank {rank}, expected a number above 0 for each rank from 1"
             raise BadSample(msg)
         if rank <= ranks:
@@ -382,6 +405,7 @@ def _report(
         tuple(_value(name, terms[name], reward, clusters, level) for name in methods),
         Estimate(float(reward.mean()), *(_ends(logged))),
         parts.form,
+        parts.coverage,
         len(log),
         effective,
         float(weight.max(initial=0.0)),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from judged.clicks.tables import CLICKS, Clicks, Log, join_logs, make_clicks
-from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
+from judged.errors import BadInput, UnknownName, Unreadable, WrongKind, check_kind
 from judged.io.open import File, is_file
 from judged.io.table import RawTable, from_mapping, is_frame, open_path, read_file, read_raw
 from judged.problem import Problem
@@ -80,9 +80,12 @@ def read_clicks(
             for system, log in source.items()
         }
         return join_logs(read)
+    actions = list_texts("action", action)
+    if isinstance(source, Mapping):
+        source = _to_table(source)
     inputs = observe_files([("clicks", source), *([("queries", queries)] if queries is not None else [])])
     schema = map_schema(CLICKS, source, map)
-    log, own = _open_log(source, schema, queries, [action] if isinstance(action, str) else list(action))
+    log, own = _open_log(source, schema, queries, actions)
     clicks = replace(make_clicks(log, name or own or "clicks"), input_files=inputs)
     if lists is None:
         return clicks
@@ -98,6 +101,24 @@ def _is_by_system(source: Any) -> bool:
     return all(
         isinstance(log, Clicks) or is_file(log) or is_frame(log) or _is_rows(log) for log in source.values()
     )
+
+
+def _to_table(columns: Mapping[Any, Any]) -> pa.Table:
+    """Return a dict of columns as a table; raise `WrongKind` for any other."""
+    try:
+        return pa.table({str(name): column for name, column in columns.items()})
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        msg = "clicks cannot be read from this dict, expected columns by name, or logs by system"
+        raise WrongKind(msg) from error
+
+
+def list_texts(name: str, texts: str | Sequence[str]) -> list[str]:
+    """Return one text, or several, as a list; raise `WrongKind` for anything else."""
+    listed = [texts] if isinstance(texts, str) else texts
+    check_kind(name, listed, (list, tuple), "a text, or several")
+    for text in listed:
+        check_kind(name, text, str, "a text, or several")
+    return list(listed)
 
 
 def _is_rows(log: Any) -> bool:

@@ -14,7 +14,7 @@ from judged.clicks.models.data import Cells, Lists
 from judged.clicks.models.model import ClickModelSpec, Fitted, parse_model
 from judged.clicks.models.result import ClickModel, ModelScore, Pairs, RankFit
 from judged.clicks.tables import Clicks
-from judged.errors import BadSample
+from judged.errors import BadSample, check_kind
 from judged.kernels.segments import take_segments
 from judged.problem import Note
 from judged.registry import Registry
@@ -69,7 +69,13 @@ def fit_clicks(clicks: Any, model: str = "PBM", *, test: float = 0.2, seed: int 
     >>> [(row["document"], row["attractiveness"]) for row in fit_clicks(rows, "COEC", test=0).rows("documents")]
     [('a', 2.0), ('b', 0.0)]
     """
+    check_kind("model", model, str, "the name of a click model")
+    check_kind("test", test, (int, float), "a share from 0, below 1")
+    check_kind("seed", seed, int, "a whole number")
     spec = parse_model(model, MODELS)
+    if seed < 0:
+        msg = f"`seed` is {seed}, expected a whole number from 0"
+        raise BadSample(msg)
     if not 0 <= test < 1:
         msg = f"`test` is {test}, expected a share from 0, below 1"
         raise BadSample(msg)
@@ -238,7 +244,7 @@ def note_identification(lists: Lists) -> Iterator[Note]:
     places = np.bincount(cells.pair, minlength=lists.pairs)
     single = int((places == 1).sum())
     if single:
-        message = f"{single:,} of {counted(int((places > 0).sum()), 'pair')} were shown at one rank only, where attractiveness and rank are told apart by the other pairs alone"
+        message = f"{single:,} of {counted(int((places > 0).sum()), 'pair')} were shown at one rank only, where the other pairs alone separate attractiveness from rank"
         yield Note("one-rank", "info", message)
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
