@@ -40,10 +40,10 @@ help:
 	@echo "make dist        build the wheel and the source distribution in dist"
 	@echo "make test-dist   install both into empty environments, the wheel without a compiler, and run the fast tests"
 	@echo "make lint        linters, types and import contracts alone"
-	@echo "make docs        write the generated pages and the pictures anew"
+	@echo "make docs        write the generated pages and the pictures"
 	@echo "make site        build the documentation's site in build/site and check it in Chromium; notebooks are executed (set up in .venv-site)"
 	@echo "make reliability  attack everything for some minutes, and write docs/reliability.md"
-	@echo "make bench       time judged beside its peers (set up in .venv-bench); half an hour, and 3 GB of files"
+	@echo "make bench       time judged against its peers (set up in .venv-bench); half an hour, and 3 GB of files"
 	@echo "make bench-quick the same at a twentieth of the size"
 	@echo "make clean       remove environments and everything that was built"
 
@@ -77,9 +77,10 @@ test-rag: $(RAG)/.installed
 	  tests/studies/stages/test_object_retrievers.py
 	$(RAG)/bin/pytest -q tests/docs -k rag-in-ci
 
+# Models trained with judged's callbacks, and profiles beside the libraries, are slow tests of the suite, which has none of these.
 # Other projects' own tests come from their source distributions, which are unpacked in the environment.
 test-compat: $(COMPAT)/.installed
-	$(COMPAT)/bin/pytest -q tests/compat
+	$(COMPAT)/bin/pytest -q tests/compat tests/profiles/test_rankers.py
 	$(COMPAT)/bin/python tests/compat/own_tests.py $(COMPAT)/sources
 
 # PySpark is half a gigabyte, and no other test needs it.
@@ -167,6 +168,7 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py
 	$(BENCH)/bin/python benchmarks/calls.py --write benchmarks/CALLS.md
 	$(BENCH)/bin/python benchmarks/pairs.py --write benchmarks/PAIRS.md
+	$(BENCH)/bin/python benchmarks/answers.py --write benchmarks/ANSWERS.md
 	$(BENCH)/bin/python benchmarks/sessions.py --write benchmarks/SESSIONS.md
 	$(BENCH)/bin/python benchmarks/traces.py --write benchmarks/TRACES.md
 	$(BENCH)/bin/python benchmarks/dedup.py --write benchmarks/DEDUP.md

@@ -1,4 +1,4 @@
-"""Time the harness of index benchmarks itself: overhead on a query, scoring, and exact neighbours beside faiss.
+"""Time the harness of index benchmarks itself: overhead on a query, scoring, and exact neighbours against faiss.
 
 60,000 vectors of 784 dimensions with the sparsity of images, 10,000 queries, 100 neighbours; a million answers. The exact search of both
 tools has the same two threads, and each is timed as the lowest of several rounds, in turn.

@@ -33,6 +33,8 @@ __all__ = ["RANKERS", "Groups", "Ranker", "Record", "draw_groups", "measure_diff
 RECORD = SUITE / "recorded" / "rankers.json"
 TIES = (0.9, 0.8, 0.8000001, 0.5, 0.25, 0.1)
 """Few enough for ties; two of them differ in double precision only just, in single precision too."""
+LARGE = 0.2
+"""Share of the draws with large groups: some libraries look at a part of these."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,8 @@ def draw_groups(
     least: int = 1,
     relevant: bool = False,
 ) -> Groups:
-    """Return one to five random groups, of one to nine documents."""
-    sizes = rng.integers(least, 10, rng.integers(1, 6)).tolist()
+    """Return one to five random groups, of one to nine documents, or now and then of up to a hundred."""
+    sizes = rng.integers(least, 101 if rng.random() < LARGE else 10, rng.integers(1, 6)).tolist()
     scores: list[float] = []
     judged: list[int] = []
     for size in sizes:

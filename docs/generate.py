@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 from click.testing import CliRunner
 
+from judged.answers.profiles import ANSWER_PROFILES, AnswerProfile
 from judged.checks.kinds import list_kinds
 from judged.cli.main import COMMANDS, EXIT_CODES, judged
 from judged.index.engine import ENGINES, Engine
@@ -22,8 +23,10 @@ from judged.profiles.profile import PROFILES
 from judged.studies.specification import make_schema
 from judged.studies.stages.chunkers import CHUNKERS
 from judged.studies.stages.encoders import ENCODERS
+from judged.studies.stages.generators import GENERATORS
 from judged.studies.stages.rerankers import RERANKERS
 from judged.studies.stages.retrievers import RETRIEVERS
+from judged.studies.stages.rewriters import REWRITERS
 from judged.studies.stages.routers import ROUTERS
 from judged.studies.stages.searchers import SEARCHERS
 from judged.studies.stages.skip_policies import SKIP_POLICIES
@@ -48,6 +51,8 @@ STAGES: dict[str, Mapping[str, type[StageSpec]]] = {
     "Rerankers": RERANKERS,
     "Routers": ROUTERS,
     "Skip policies": SKIP_POLICIES,
+    "Rewriters": REWRITERS,
+    "Generators": GENERATORS,
 }
 HOLDS = {
     "id": "id",
@@ -84,7 +89,23 @@ def list_profiles() -> str:
         "What `judged measures --profile NAME` prints: names, conventions, and what is not imitated. See [Profiles](../concepts/profiles.md).",
     ]
     parts += [f"## {name}\n\n{print_block('measures', '--profile', name)}" for name in PROFILES]
+    parts.append(
+        "# Profiles of answers\n\n`judged answers --profile NAME`; see [Evaluate answers](../guides/answers.md)."
+    )
+    parts += [describe_answer_profile(ANSWER_PROFILES[name]) for name in ANSWER_PROFILES]
     return "\n\n".join(parts) + "\n"
+
+
+def describe_answer_profile(profile: AnswerProfile) -> str:
+    """Return the names and conventions of one tool that scores answers."""
+    rows = [f"| `{name}` | `{measure}` |" for name, measure in profile.names.items()]
+    parts = [
+        f"## Answers: {profile.name}",
+        f"{profile.tool} {profile.version}. Protocol: {profile.protocol}.",
+        "\n".join(["| there | here |", "|---|---|", *rows]),
+        "\n".join(f"- {caveat}" for caveat in profile.caveats),
+    ]
+    return "\n\n".join(parts)
 
 
 def list_tables() -> str:

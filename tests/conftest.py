@@ -34,7 +34,6 @@ THOROUGH = frozenset(
         "conformance/test_runner.py::test_the_command_exits_with_0_where_all_is_equal",
         "conformance/test_suite.py",
         "contracts/test_house.py::test_no_ceiling_is_exceeded",
-        "agents/dedup/test_find.py::test_a_hundred_thousand_results_that_share_a_key_and_differ_are_done_at_once",
         "agents/dedup/test_find.py::test_results_under_one_key_cost_little_more_each_the_more_they_are",
         "docs/test_docs.py",
         "explanation/test_adds.py",

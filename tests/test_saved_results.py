@@ -175,6 +175,17 @@ def test_an_edited_file_is_shown_or_is_damaged(path: Path, tmp_path: Path) -> No
     assert EDITS / 10 < refused < EDITS
 
 
+def test_a_column_of_another_length_is_damaged_when_it_is_loaded(tmp_path: Path) -> None:
+    """Before any number is taken from it, in the scores of an evaluation and in those that a result of another kind has."""
+    document = json.loads((HERE / "evaluation-1.json").read_text())
+    values = document["state"]["scores"]["values"]
+    values[next(iter(values))].append(0.5)
+    (tmp_path / "longer.json").write_text(json.dumps(document))
+
+    with pytest.raises(Unreadable, match=r"is damaged: .*differ in length"):
+        judged.load(tmp_path / "longer.json")
+
+
 def show(result: Result) -> None:
     """Show a result in every way."""
     result.render("table")

@@ -46,7 +46,7 @@ def test_an_inconclusive_gate_fails_unless_it_is_let_through() -> None:
 
 def test_bad_data_are_no_assertion_error() -> None:
     """They are what `judged.gate` says they are."""
-    with pytest.raises(judged.JudgedError, match="did you mean `nDCG`"):
+    with pytest.raises(judged.JudgedError, match="did you mean `nDCG@5`"):
         assert_no_regression(QRELS, GOOD, "nDGC@5", baseline=GOOD)
     with pytest.raises(judged.JudgedError, match="`inconclusive` is `maybe`"):
         assert_no_regression(QRELS, GOOD, "AP", baseline=GOOD, inconclusive="maybe")  # type: ignore[arg-type]

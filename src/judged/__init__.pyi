@@ -60,13 +60,13 @@ from judged.scoring.evaluation import Evaluation as Evaluation
 from judged.scoring.evaluations import Evaluations as Evaluations
 from judged.scoring.evaluator import Evaluator as Evaluator
 from judged.studies.evaluate import evaluate_retriever as evaluate_retriever
-from judged.studies.fusion import fuse as fuse
+from judged.studies.fusion.methods import fuse as fuse
+from judged.studies.fusion.tuning import FusionTuning as FusionTuning, tune_fusion as tune_fusion
 from judged.studies.result import Study as Study
 from judged.studies.routing import RoutingReport as RoutingReport, evaluate_routing as evaluate_routing
-from judged.studies.run import run_study as run_study
+from judged.studies.running.run import run_study as run_study
 from judged.studies.several import run_studies as run_studies
 from judged.studies.tables import Choices as Choices
-from judged.studies.tuning import FusionTuning as FusionTuning, tune_fusion as tune_fusion
 from judged.tables.judgments import Judgments as Judgments
 from judged.tables.labels import Labels as Labels
 from judged.tables.preferences import Preferences as Preferences

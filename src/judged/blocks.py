@@ -172,6 +172,16 @@ def split_estimate(value: Estimate, *, digits: int = 4) -> tuple[str, str, str]:
     return number, interval, value.marks
 
 
+def state_p(p: float, *, digits: int = 4) -> str:
+    """Return a p-value for a sentence.
+
+    >>> state_p(0.0312), state_p(1e-9)
+    ('p = 0.0312', 'p < 0.0001')
+    """
+    least = 10.0**-digits
+    return f"p < {least:.{digits}f}" if p < least else f"p = {p:.{digits}f}"
+
+
 def format_p(p: float | None, *, digits: int = 4) -> float | str | None:
     """Return a p-value as people read it: below the last decimal rather than 0.
 

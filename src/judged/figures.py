@@ -143,16 +143,28 @@ def _turn_labels_inward(points: Sequence[Record]) -> list[Record]:
 
 
 def draw_log_lines(
-    points: Sequence[Record], *, name: str, title: str, x: str, y: str, note: str = ""
+    points: Sequence[Record],
+    *,
+    name: str,
+    title: str,
+    x: str,
+    y: str,
+    note: str = "",
+    colours: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Draw points of several groups on a logarithmic `y`: `group`, `label`, `x`, `y`; a line joins those `on_line`."""
+    """Draw points of several groups on a logarithmic `y`: `group`, `label`, `x`, `y`; a line joins those `on_line`.
+
+    `colours` has the name of each group's colour in the palette; a line is `dashed` where two groups share one.
+    """
     groups = list(dict.fromkeys(str(point["group"]) for point in points))
+    chosen = [PALETTE[colours[group]][0] for group in groups] if colours else list(COLOURS)
     colour = {
         "field": "group",
         "type": "nominal",
         "title": None,
-        "scale": {"domain": groups, "range": list(COLOURS)},
+        "scale": {"domain": groups, "range": chosen},
     }
+    dashes = {"condition": {"test": "datum.dashed", "value": [5, 3]}, "value": [1, 0]}
     place: Spec = {
         "x": _quantitative("x", x),
         "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"type": "log", "padding": 8}},
@@ -162,7 +174,11 @@ def draw_log_lines(
         {
             "transform": [{"filter": "datum.on_line"}],
             "mark": {"type": "line", "strokeWidth": 2},
-            "encoding": {**place, "order": {"field": "x", "type": "quantitative"}},
+            "encoding": {
+                **place,
+                "order": {"field": "x", "type": "quantitative"},
+                **({"strokeDash": dashes} if any(point.get("dashed") for point in points) else {}),
+            },
         },
         {
             "mark": {"type": "point", "strokeWidth": 2, "size": 60, "opacity": 1},
@@ -378,28 +394,30 @@ def draw_critical_difference(
     """Draw average ranks, best first, with a stroke next to every group of systems that the test does not separate."""
     names = sorted(ranks, key=lambda system: ranks[system])
     row: Spec = {"type": "nominal", "sort": [format_value(system) for system in names]}
-    points: list[Record] = [{"name": system, "rank": ranks[system], "best": 1} for system in names]
-    strokes: list[Record] = [
-        {
-            "clique": number,
-            "first": min(clique, key=lambda system: ranks[system]),
-            "last": max(clique, key=lambda system: ranks[system]),
-        }
-        for number, clique in enumerate(cliques)
-    ]
     last = max(len(names), 2)
-    scale = {"domain": [1, last], "nice": False, "padding": 10}
+    body = [_draw_ranks({name: ranks[name] for name in names}, row, last)]
+    if cliques:
+        body.append(_draw_cliques(ranks, cliques, row))
+    note = "Strokes on the right join systems that the test does not separate" if cliques else ""
+    ruler = _draw_ruler(critical_difference, last)
+    chart = {"vconcat": [ruler, {"hconcat": body, "spacing": 28}], "spacing": 12}
+    return _figure("critical-difference", title, note, chart)
+
+
+def _draw_ranks(ranks: Mapping[str, float], row: Spec, last: int) -> Spec:
+    """Return a line for each system, from rank 1 to its average rank."""
+    points: list[Record] = [{"name": system, "rank": rank, "best": 1} for system, rank in ranks.items()]
     step = 1 if last <= MOST_TICKS else 5
     ticks = sorted({1, *range(step, last + 1, step)})
     rank: Spec = {
         "field": "rank",
         "type": "quantitative",
-        "scale": scale,
+        "scale": _scale_ranks(last),
         "axis": {"title": "average rank (1 is best)", "orient": "top", "values": ticks},
     }
     label = {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 8, "labelOverlap": False}
     named: Spec = {**row, "field": "name", "title": None, "axis": label}
-    systems = {
+    return {
         "data": _values(points),
         "width": 440,
         "height": {"step": 20},
@@ -418,9 +436,13 @@ def draw_critical_difference(
             },
         ],
     }
-    length: Spec = {"field": "start", "type": "quantitative", "scale": scale, "axis": None}
+
+
+def _draw_ruler(critical_difference: float, last: int) -> Spec:
+    """Return a line as long as the critical difference, no longer than the axis."""
+    length: Spec = {"field": "start", "type": "quantitative", "scale": _scale_ranks(last), "axis": None}
     words = f"critical difference {critical_difference:.3f}"
-    ruler = {
+    return {
         "data": _values([{"start": 1.0, "end": min(1 + critical_difference, last)}]),
         "width": 440,
         "height": 10,
@@ -435,7 +457,23 @@ def draw_critical_difference(
             },
         ],
     }
-    groups = {
+
+
+def _scale_ranks(last: int) -> Spec:
+    return {"domain": [1, last], "nice": False, "padding": 10}
+
+
+def _draw_cliques(ranks: Mapping[str, float], cliques: Sequence[Sequence[str]], row: Spec) -> Spec:
+    """Return a stroke for each group of systems, from the best of it to the worst."""
+    strokes: list[Record] = [
+        {
+            "clique": number,
+            "first": min(clique, key=lambda system: ranks[system]),
+            "last": max(clique, key=lambda system: ranks[system]),
+        }
+        for number, clique in enumerate(cliques)
+    ]
+    return {
         "data": _values(strokes),
         "width": {"step": 12},
         "height": {"step": 20},
@@ -446,10 +484,6 @@ def draw_critical_difference(
             "y2": {"field": "last"},
         },
     }
-    note = "Strokes on the right join systems that the test does not separate" if strokes else ""
-    body = {"hconcat": [systems, *([groups] if strokes else [])], "spacing": 28}
-    chart = {"vconcat": [ruler, body], "spacing": 12}
-    return _figure("critical-difference", title, note, chart)
 
 
 def _if_known(records: Sequence[Record], interval: Spec) -> list[Spec]:

@@ -17,6 +17,8 @@ Severity: TypeAlias = Literal["error", "warning", "info"]
 """An error stops the work; a warning deserves a look; information is harmless."""
 FEW_QUERIES, ZERO_RELEVANT, MISSING_VALUES = "few-queries", "zero-relevant", "missing-values"
 """Codes of notes that put all numbers in doubt."""
+NO_DIRECTION = "no-direction"
+"""Code of the note on measures of which nobody knows whether more is better."""
 
 NAMED = 5
 """Maximum number of systems a note names before it counts the rest."""

@@ -11,7 +11,6 @@ From these follow, once for all results: printing, notebooks, data frames, JSON,
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import re
@@ -370,7 +369,7 @@ class Result:
         else:
             write_file(Path(path), data)
 
-    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+    def report(self, path: str | os.PathLike[str], **options: object) -> None:
         """Write the result to one HTML file that needs no network; `options` are those of `judged.report.page.render_report`."""
         find_extension(path, {".html": "html"})
         write_file(
@@ -422,8 +421,11 @@ def find_extension(path: str | os.PathLike[str], extensions: Mapping[str, str] =
 def pack(path: str | os.PathLike[str], content: str | bytes) -> bytes:
     """Return the bytes of a file, compressed if its name ends with `.gz`."""
     data = content.encode() if isinstance(content, str) else content
-    # without the time, so that equal results are equal files
-    return gzip.compress(data, mtime=0) if os.fsdecode(path).endswith(".gz") else data
+    if not os.fsdecode(path).endswith(".gz"):
+        return data
+    import gzip
+
+    return gzip.compress(data, mtime=0)  # without the time, so that equal results are equal files
 
 
 def load(path: str | os.PathLike[str]) -> Result:
@@ -493,6 +495,8 @@ def _upgrade(state: object, kind: type[Result], version: int, *, label: str, wri
 
 def _unpack(data: bytes, label: str) -> bytes:
     """Return the content of a gzip file; raise `Unreadable` if it is out of all proportion."""
+    import gzip
+
     parts, size = [], 0
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
         while part := file.read(1 << 20):

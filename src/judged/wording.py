@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _BY_OPTIONS = ContextVar("judged.by_options", default=False)
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+"""Compiled where it is used, which takes longer than the rest of this module."""
 
 LONGEST_WORD = 300
 """Characters of a word, such as an id of a file from elsewhere, that a message shows."""
@@ -103,7 +104,7 @@ def to_xml_text(text: str) -> str:
     >>> to_xml_text("a\x1bb")
     'a\ufffdb'
     """
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    return re.sub(_NOT_XML, "\N{REPLACEMENT CHARACTER}", text)
 
 
 def to_message(text: str) -> str:

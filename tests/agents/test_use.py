@@ -150,7 +150,7 @@ def test_citations_are_read_beside_the_results(name: str) -> None:
 
 
 def test_ids_in_brackets_are_cited_if_a_result_has_them() -> None:
-    """As agents of BrowseComp-Plus cite documents; a footnote is no id."""
+    """As agents of BrowseComp-Plus cite documents; short ids too, and 999 is that of none."""
     entries = [
         {"type": "tool_call", "tool_name": "search", "arguments": {"query": "q"},
          "output": json.dumps([{"docid": "4711", "text": "a"}, {"docid": "12", "text": "b"}])},
@@ -158,7 +158,7 @@ def test_ids_in_brackets_are_cited_if_a_result_has_them() -> None:
     ]  # fmt: skip
     (session,) = read_sessions([{"query_id": "1", "result": entries}])
 
-    assert session.cited == ("4711",)
+    assert session.cited == ("4711", "12")
 
 
 @pytest.mark.parametrize("nested", [False, True])

@@ -78,3 +78,62 @@ def test_intervals_of_corrected_means_cover(runs: int) -> None:
     spread = (0.95 * 0.05 / runs) ** 0.5
 
     assert covered / runs >= 0.95 - 3 * spread
+
+
+def test_claims_that_people_labelled_in_part_do_not_count() -> None:
+    """A query needs a label by people for every pair of claim and source that the model labelled."""
+
+    def rows(claims: int) -> Rows:
+        return [
+            {
+                "query": f"q{query}",
+                "side": "response",
+                "claim": f"c{claim}",
+                "source": "d1",
+                "label": "entailed",
+            }
+            for query in range(6)
+            for claim in range(claims)
+        ]
+
+    answers = {"bot": {f"q{query}": "A." for query in range(6)}}
+    report = judged.evaluate_answers(answers, labels=rows(3), human=rows(2), measures="Faithfulness")
+    whole = judged.evaluate_answers(answers, labels=rows(3), human=rows(3), measures="Faithfulness")
+    assert report.human is not None
+    assert whole.human is not None
+
+    assert (report.human.means[0].queries, whole.human.means[0].queries) == (0, 6)
+
+
+def test_corrected_means_stay_on_the_scale() -> None:
+    """Few queries have wide intervals, and no share is above 1."""
+    labels, human, _ = draw(np.random.default_rng(5), 8, 3)
+    report = evaluate(labels, human, 8)
+    assert report.human is not None
+    (mean,) = report.human.means
+
+    assert mean.low is not None
+    assert mean.high is not None
+    assert 0 <= mean.low <= (mean.corrected or 0) <= mean.high <= 1
+
+
+def test_attempts_are_averaged_on_both_sides() -> None:
+    """A query counts if people labelled every attempt, by the mean of these; labels that agree correct nothing."""
+    rows: Rows = [
+        {
+            "query": f"q{query}",
+            "attempt": attempt,
+            "nugget": "n",
+            "label": LABELS[(query + (attempt == "b")) % 3],
+        }
+        for query in range(6)
+        for attempt in "ab"
+    ]
+    answers = [{"query": row["query"], "attempt": row["attempt"], "answer": "A."} for row in rows]
+    human = [row for row in rows if (row["query"], row["attempt"]) != ("q5", "b")]
+    report = judged.evaluate_answers({"bot": answers}, labels=rows, human=human, measures="NuggetRecall")
+    assert report.human is not None
+    (mean,) = report.human.means
+
+    assert mean.queries == 5
+    assert mean.corrected == pytest.approx(mean.labels)

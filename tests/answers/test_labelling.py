@@ -206,8 +206,24 @@ def test_agreement_of_words(run: Run) -> None:
     Path("nuggets.csv").write_text("query,nugget,importance\nq1,Cats purr.,vital\nq1,Dogs bark.,okay\n")
     made = run("--task", "assign", "answers.jsonl", "--nuggets", "nuggets.csv", "-o", "assigned.jsonl")
     assert made.exit_code == 0, made.output
+    rows = read("assigned.jsonl")
+    assert {row["label"] for row in rows} == {"support", "not_support"}
 
-    assert {row["label"] for row in read("assigned.jsonl")} == {"support", "not_support"}
+    people = [{**row, "label": "partial_support" if at == 0 else row["label"]} for at, row in enumerate(rows)]
+    found = judged.agreement("assigned.jsonl", people)
+
+    assert (found.items, found.exact) == (4, 0.75)
+    assert tuple(found.confusion.labels) == (0, 1, 2)
+    assert any("1 is `partial_support`" in note.message for note in found.notes)
+    support = [{"query": "q1", "part": 1, "document": "d1", "label": "full"}]
+    with pytest.raises(
+        JudgedError, match="has not_support, partial_support and support, and `labels` has none"
+    ):
+        judged.agreement("assigned.jsonl", support)
+    with pytest.raises(
+        JudgedError, match="has not_support, partial_support and support, and `labels` has grades"
+    ):
+        judged.agreement("assigned.jsonl", {"q1": {"d1": 2}})
 
 
 def test_the_size_of_a_batch_is_part_of_the_key() -> None:

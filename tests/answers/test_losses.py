@@ -106,3 +106,29 @@ def test_they_are_saved_and_loaded(tmp_path: Path) -> None:
 
     assert str(loaded) == str(losses)
     assert list(loaded.tables()) == ["losses", "queries_lost"]
+
+
+def test_one_query_has_no_interval() -> None:
+    """Nor have shares that are equal for all queries; an interval of no width would claim certainty."""
+    one = {"bot": {"q1": "One."}}
+    labels = [row for row in LABELS if row["query"] == "q1"]
+    losses = judged.attribute_losses(one, labels=labels, run=RUN, judgments=JUDGMENTS)
+
+    assert all(row["low"] is None and row["high"] is None for row in losses.rows())
+    assert "undefined: one query" in str(losses)
+
+
+def test_missing_judgments_and_labels_are_noted() -> None:
+    """Retrieved documents without a judgment, queries without results, nuggets without a label."""
+    losses = judged.attribute_losses(
+        ANSWERS,
+        nuggets={"q1": ["a", "b", "c", "d", "x"], "q2": ["e"]},
+        labels=LABELS,
+        run={"q1": ["d1", "d7"]},
+        judgments=JUDGMENTS,
+    )
+    notes = {note.code: note.message for note in losses.notes}
+
+    assert "1 of 2 retrieved documents (50.0 %) have no judgment by nugget" in notes["unjudged-documents"]
+    assert "no results for 1 query" in notes["queries-without-results"]
+    assert "1 of 6 nuggets unlabelled" in notes["unlabelled"]

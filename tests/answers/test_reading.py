@@ -83,6 +83,47 @@ def test_answers_of_alce(tmp_path: Path) -> None:
     assert report["asqa-llama"]["Contains"] == 1.0
 
 
+def test_the_true_answer_of_alce_is_not_scored(tmp_path: Path) -> None:
+    """Files of ALCE hold it as `answer`, next to the `output`; a note says which column was read."""
+    item = {
+        "sample_id": "-77",
+        "question": "Who?",
+        "output": "It was Ada [1].",
+        "docs": [{"title": "Ada", "text": "…"}],
+    }
+    rows = [
+        {**item, "answer": "The true one."},
+        {**item, "sample_id": "3", "output": None, "answer": "Another."},
+    ]
+    path = tmp_path / "asqa.json"
+    path.write_text(json.dumps({"args": {}, "data": rows}))
+    responses = read_responses(path)
+
+    assert [(part.query, part.text, part.citations) for part in responses] == [
+        ("-77", "It was Ada.", ("1",)),
+        ("3", "", ()),
+    ]
+    assert responses.notes == ("answers are read from the column `output`, not from `answer`",)
+
+
+def test_an_answer_that_is_json_is_a_text(tmp_path: Path) -> None:
+    """A list of names, an object and a mark alone are what a system answered; a list of sentences is one."""
+    texts = ['["Paris", "Lyon"]', '{"city": "Paris"}', "[1] Cats purr."]
+    path = write(tmp_path / "a.jsonl", [{"query": f"q{at}", "answer": text} for at, text in enumerate(texts)])
+
+    assert [part.text for part in read_responses(path)] == [*texts[:2], "Cats purr."]
+    listed = read_responses([{"query": "q", "answer": '[{"text": "Cats purr.", "citations": ["d1"]}]'}])
+    assert [(part.text, part.citations) for part in listed] == [("Cats purr.", ("d1",))]
+
+
+def test_ids_of_a_row_go_before_those_of_its_metadata() -> None:
+    """Metadata of other origin may have columns of the same names."""
+    row = {"query": "q1", "answer": "A.", "metadata": {"query_id": "x", "output": "B.", "run_id": "bot"}}
+    (part,) = read_responses([{**row, "query_id": "q1"}])
+
+    assert (part.query, part.system, part.text) == ("q1", "bot", "A.")
+
+
 @pytest.mark.parametrize(
     ("content", "name"),
     [
@@ -171,6 +212,97 @@ def test_nuggets_of_nuggetizer(tmp_path: Path) -> None:
     assert report["bot"]["strict_vital_score"] == 1.0
 
 
+DOCUMENTS = [  # `nuggetizer assign` on retrieved documents
+    {
+        "text": "Why?",
+        "qid": "q1",
+        "candidate_text": "…",
+        "docid": document,
+        "nuggets": [
+            {"text": "a", "importance": "vital", "assignment": label},
+            {"text": "b", "importance": "okay", "assignment": "not_support"},
+        ],
+    }
+    for document, label in [("d1", "support"), ("d2", "partial_support")]
+]
+
+
+def test_nuggets_of_documents_are_no_labels_of_answers(tmp_path: Path) -> None:
+    """They are refused as labels, and are judgments by nugget: support is of grade 2, partial support of grade 1."""
+    path = write(tmp_path / "documents.jsonl", DOCUMENTS)
+    with pytest.raises(BadInput, match="labels of nuggets and documents"):
+        judged.evaluate_answers({"bot": {"q1": "A."}}, labels=path)
+    labels = [{"query": "q1", "nugget": nugget, "label": "not_support"} for nugget in "ab"]
+
+    def lost(run: list[str], **options: Any) -> float:
+        given: dict[str, Any] = {"labels": labels, "judgments": path, "run": {"q1": run}}
+        return judged.attribute_losses({"bot": {"q1": "A."}}, **given, **options)["bot"].neither.mean
+
+    assert (lost(["d1"]), lost(["d2"]), lost(["d9"]), lost(["d2"], rel=2)) == (0.5, 0.5, 1.0, 1.0)
+
+
+def test_a_labeller_that_failed_leaves_a_pair_unlabelled() -> None:
+    """The tool writes `failed` for labels and importance; the nugget stays in the list."""
+    nuggets = [
+        {"text": "a", "importance": "vital", "assignment": "support"},
+        {"text": "b", "importance": "failed", "assignment": "failed"},
+    ]
+    report = judged.evaluate_answers(
+        {"bot": {"q1": "A."}}, labels=[{"query": "q1", "nuggets": nuggets}], measures="NuggetRecall"
+    )
+
+    assert (report["bot"]["NuggetRecall"], report.upper["bot"]["NuggetRecall"]) == (0.5, 1.0)
+
+
+def test_labels_of_something_else_are_refused() -> None:
+    """Another system, another query, another document: every pair would count as unlabelled."""
+    nugget = {"query": "q1", "system": "bot", "nugget": "n", "label": "support"}
+    citation = {"query": "q1", "part": 1, "document": "d9", "label": "full"}
+    for label, words in [
+        ({**nugget, "system": "cat"}, "the first is for the answer of `cat` to `q1`"),
+        ({**nugget, "query": "q9"}, "the first is for the answer of `bot` to `q9`"),
+        (citation, "to `q1`, part 1 of it citing `d9`"),
+    ]:
+        with pytest.raises(BadInput, match=words):
+            judged.evaluate_answers({"bot": {"q1": "A [1]."}}, labels=[label])
+
+
+def test_labels_of_a_file_may_be_given_a_system(tmp_path: Path) -> None:
+    """RAGChecker names none: by a dict, by `NAME=FILE`, or by the name of the file that the answers came from."""
+    record = {
+        "query_id": "q1",
+        "response": "A.",
+        "response_claims": [["a"]],
+        "answer2response": ["Entailment"],
+    }
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    one.write_text(json.dumps({"results": [record]}))
+    two.write_text(json.dumps({"results": [{**record, "answer2response": ["Neutral"]}]}))
+    named = judged.evaluate_answers(
+        {"a": one, "b": two}, labels={"a": one, "b": two}, measures="ClaimPrecision"
+    )
+    files = judged.evaluate_answers([one, two], labels=[one, two], measures="ClaimPrecision")
+
+    assert [named[name]["ClaimPrecision"] for name in ("a", "b")] == [1.0, 0.0]
+    assert [files[name]["ClaimPrecision"] for name in ("one", "two")] == [1.0, 0.0]
+    with pytest.raises(BadInput, match="names no system, expected one of `a`, `b`") as caught:
+        judged.evaluate_answers({"a": one, "b": two}, labels=[one, two])
+    assert "NAME=FILE" in str(caught.value)
+    labels = [{"query": "q1", "system": system, "nugget": "n", "label": "support"} for system in "xy"]
+    with pytest.raises(BadInput, match="holds labels of 2 systems"):
+        judged.evaluate_answers({"a": one}, labels={"a": labels})
+
+
+def test_what_looks_wrong_is_noted() -> None:
+    """An empty answer that states a nugget; nuggets without any label."""
+    label = {"query": "q1", "nugget": "n", "label": "support"}
+    empty = judged.evaluate_answers({"bot": {"q1": ""}}, labels=[label])
+    unused = judged.evaluate_answers({"bot": {"q1": "A."}}, nuggets={"q1": ["n"]})
+
+    assert "1 empty answer of `bot` labelled as stating nuggets: `q1`" in empty.notes[0].message
+    assert any(note.code == "nuggets-without-labels" for note in unused.notes)
+
+
 def test_references_by_query() -> None:
     """Several rows are several answers, a list in a row has spellings of one."""
     rows = read_references({"q1": ["Paris", ["NYC", "New York"]]}).rows
@@ -197,6 +329,11 @@ ANSWERS = {"bot": {"q1": "One [1]. Two.", "q2": "Three."}}
             [{"query": "q1", "answer": "A [3].", "documents": ["d1"]}],
             {},
             "citation `3` is out of range, expected a reference of the answer, 1 to 1",
+        ),
+        (
+            [{**TREC_2024, "answer": [{"text": "A.", "citations": ["doc_z"]}]}],
+            {},
+            "citation `doc_z` is not among the 2 references of the answer",
         ),
         ([TREC_2024, TREC_2024], {}, "part 1 of the answer of `ag_rag_gpt4` to `2024-145979` occurs twice"),
         ([{"query": "q1", "answer": 3.5}], {}, "text is `3.5`, expected text"),
@@ -289,6 +426,22 @@ def test_unlabelled_pairs_are_counted_shown_and_bounded() -> None:
             labels=labels,
             measures="CitationPrecision",
             protocol=judged.answers.AnswerProtocol(unlabelled="error"),
+        )
+
+
+def test_first_citations_are_counted_by_themselves() -> None:
+    """Where only these were judged, no label is missing for the measures that read no others."""
+    parts = [{"query": "q1", "part": 1, "text": "A.", "citations": ["d1", "d2"]}]
+    labels = [{"query": "q1", "part": 1, "document": "d1", "label": "full"}]
+    names = ['CitationPrecision(over="first")', 'CitationRecall(per="first")']
+    protocol = judged.answers.AnswerProtocol(unlabelled="error")
+    report = judged.evaluate_answers({"bot": parts}, labels=labels, measures=names, protocol=protocol)
+
+    assert [report["bot"][name] for name in names] == [1.0, 1.0]
+    assert not any(note.code == "unlabelled" for note in report.notes)
+    with pytest.raises(BadInput, match="1 of 2 citations have none"):
+        judged.evaluate_answers(
+            {"bot": parts}, labels=labels, measures="CitationPrecision", protocol=protocol
         )
 
 

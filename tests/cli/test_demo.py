@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 import judged as library
 from judged.cli.main import judged
-from judged.studies import pydoc
+from judged.studies.collections import pydoc
 
 pytest.importorskip("bm25s")
 pytest.importorskip("wordllama")
@@ -23,6 +23,7 @@ MODULES = ("asyncio", "email.message", "logging", "pathlib", "textwrap", "unitte
 SYSTEMS = ["bm25", "static", "hybrid", "diverse"]
 FILES = {
     *("README.md", "answers", "charts", "collection", "comparison.md", "comparison.tex", "judgments.csv"),
+    "differences.csv",
     *("manifest.json", "queries.csv", "report.html", "runs", "study.json", "study.yaml", "systems.csv"),
     "timings.parquet",
 }

@@ -69,7 +69,7 @@ def test_the_exit_code_is_the_verdict(
             ("many.txt", "new.run", "--baseline", "old.run", "--min-delta", "x"),
             "`min_delta` is `x`, expected",
         ),
-        (("many.txt", "new.run", "--baseline", "old.run", "-m", "nDGC@5"), "did you mean `nDCG`?"),
+        (("many.txt", "new.run", "--baseline", "old.run", "-m", "nDGC@5"), "did you mean `nDCG@5`?"),
         (
             ("many.txt", "new.run", "--baseline", "old.run", "--inconclusive", "2"),
             "`2` is not `pass`, `fail`",

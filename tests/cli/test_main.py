@@ -61,7 +61,7 @@ def test_an_error_of_the_library_is_worded_without_traceback(invoke: Invoke) -> 
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "nDGC@5")
 
     assert result.exit_code == 2
-    assert result.stderr == "Error: no measure is called `nDGC`\n\nhint: did you mean `nDCG`?\n"
+    assert result.stderr == "Error: no measure is called `nDGC`\n\nhint: did you mean `nDCG@5`?\n"
 
 
 @pytest.fixture

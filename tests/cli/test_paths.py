@@ -298,6 +298,7 @@ OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "label": ("trace.jsonl", "--endpoint", "http://localhost:9", "--model", "m"),
     "run": ("study.yaml",),
     "index": ("--dataset", "digits"),
+    "answers": ("responses.jsonl", "--labels", "labels.jsonl"),
 }
 """Arguments of every command that writes a file whose extension says its format."""
 
@@ -312,7 +313,8 @@ def test_every_command_with_outputs_is_listed() -> None:
         if known is not None and any("-o" in getattr(param, "opts", ()) for param in known.params)
     }
 
-    assert writing - {"trec_eval"} == set(OUTPUTS)  # whose `-o` is trec_eval's own flag
+    # `-o` of the first is trec_eval's own flag, that of the second a folder
+    assert writing - {"trec_eval", "questions"} == set(OUTPUTS)
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
@@ -322,7 +324,7 @@ def test_an_unknown_extension_is_refused_before_any_work(
     """By every command that writes files, in words; nothing is written."""
     lay_out("files")
     judged.evaluate("qrels", "a.run", "AP").save("result.json")
-    for path in ("trace.jsonl", "study.yaml", "labels.jsonl"):
+    for path in ("trace.jsonl", "study.yaml", "labels.jsonl", "responses.jsonl"):
         Path(path).write_text("{}\n")
     result = invoke(name, *OUTPUTS[name], "-o", "out.docx")
 

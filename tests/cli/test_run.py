@@ -75,21 +75,23 @@ def test_the_answer_comes_first_and_stars_stand_beside_means() -> None:
 
     assert "R@1" in answer
     assert "Pareto-optimal by R@1 and mean latency" in " ".join(answer.split())
-    assert "against words" in rest
+    assert "▲ better, ▼ worse than words by corrected p" in rest
     assert "mean ms" in rest
 
 
 def test_a_dry_run_prints_the_plan_and_what_is_cached(desk: Path) -> None:
-    """Before the study nothing is finished, after it everything; a dry run does neither retrieve nor write."""
+    """After the study, only what asks the user's code is asked again; a dry run does neither retrieve nor write."""
     before = run("study.yaml", "--dry-run")
     untouched = not (desk / "study-results").exists() and not count_calls(desk, "encode")
     run("study.yaml", "-q")
     after = run("study.yaml", "--dry-run")
+    kept = run("study.yaml", "--dry-run", "--reuse")
 
     assert untouched
     assert before.stdout.count("0 of 6 queries answered") == 3
     assert "0 of 8 texts cached as vectors" in before.stdout
-    assert after.stdout.count("6 of 6 queries answered") == 3
+    assert after.stdout.count("6 of 6 queries answered") == 1
+    assert kept.stdout.count("6 of 6 queries answered") == 3
     assert "8 of 8 texts cached as vectors" in after.stdout
     assert "rrf(words, own)" in after.stdout
 

@@ -23,6 +23,8 @@ WORK = {
     "explain": "qrels.txt bm25.run --query q1 -m AP",
     "power": "qrels.txt bm25.run --difference 0.1 -m AP",
     "label": "pool qrels.txt",
+    "questions": "missing.jsonl",
+    "answers": "-",
     "index": "list",
     "agreement": "qrels.txt qrels.txt",
     "lint": "qrels.txt bm25.run",

@@ -68,6 +68,8 @@ def test_data_without_groups_is_refused() -> None:
     """A mean over groups needs them."""
     with pytest.raises(BadInput, match="has no groups, and nDCG@3 is a mean over groups"):
         lightgbm.metric("nDCG@3")(SCORES, dataset(None))
+    with pytest.raises(BadInput, match=r"`eval_metric=ranker_metric\(…\)`"):
+        lightgbm.metric("nDCG@3")(GRADES, SCORES)  # as `LGBMRanker` calls it
     with pytest.raises(BadInput, match="has no groups"):
         lightgbm.ranker_metric("nDCG@3")(GRADES, SCORES, None, None)
     with pytest.raises(BadInput, match="has no groups"):

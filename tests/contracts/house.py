@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from statistics import median
 
@@ -21,17 +21,18 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "judged"
 
 CEILINGS = {
-    "source files": 620,  # the job of labelling commands, tasks and forms of answers; a file for each format of scores, each tool whose interface judged has, each profile; bounds by prefix sums, elementary functions, the history of gates; pipelines and studies, a file for each kind of stage; the report with a file for each page, the viewer, notebooks; a file for each engine and trace format
-    "files of the largest folder": 30,  # studies; 25, what options need to have an effect, and the commands `report`, `view`, `index`, `label --sample`, `fuse`, `routing` and `run`
+    "source files": 672,  # traces of services, each a file: 651; readers of answers, vectors, filters and runbooks: 632; rewriters, generators, costs and responses of studies; the job of labelling commands, tasks and forms of answers; a file for each format of scores, each tool whose interface judged has, each profile; bounds by prefix sums, elementary functions, the history of gates; pipelines and studies, a file for each kind of stage; the report with a file for each page, the viewer, notebooks; a file for each engine and trace format
+    "files of the largest folder": 26,  # 25, what options need to have an effect, and the commands `report`, `view`, `index`, `label --sample`, `fuse`, `routing` and `run`
     "files under 40 lines": 40,  # 15; some profiles and formats need no more
-    "modules with one importer": 100,  # 42; what runs on executors of Spark; stages, listed once by their kind; parts of the report and of the viewer; formats of vectors; tuning of fusion, routing
-    "`Any`": 622,  # what YAML holds before it is checked, tokenisers; 400, and models, frames and tasks of the tools whose interfaces judged has, which have no types; objects of PyTorch, of users' functions and of other libraries' retrievers; objects of Spark, of the libraries of vector indexes and of the clients of their servers
-    "names at the root": 74,  # clicks: reading, scoring, models, values, interleaving, a table and its protocol; studies of several collections; 45, `Evaluator`, `evaluate_arrays` and `read_predictions`; `read_scores`, `evaluate_retriever`, `plan_queries` and its result; `run_study` and its result; `benchmark_index`, its result and two tables; fusion, its tuning and routing with theirs
-    "source lines": 118_000,  # tasks of labellers: 250; scores of other tools, question sets, search results of other libraries, clusters and plans, one rule of paths: 9,000; a kept evaluator, arrays, training libraries and drop-ins: 4,500; the goal was 78,000
+    "modules with one importer": 108,  # archives and unread fields of traces: 106; formats of answers and of vectors; 42; what runs on executors of Spark; stages, listed once by their kind; parts of the report and of the viewer; formats of vectors; tuning of fusion, routing
+    "`Any`": 610,  # parameters of users' rewriters and generators; what YAML holds before it is checked, tokenisers; 400, and models, frames and tasks of the tools whose interfaces judged has, which have no types; objects of PyTorch, of users' functions and of other libraries' retrievers; objects of Spark, of the libraries of vector indexes and of the clients of their servers
+    "names at the root": 74,  # clicks: reading, scoring, models, values, interleaving, a table; studies of several collections; 45, `Evaluator`, `evaluate_arrays` and `read_predictions`; `read_scores`, `evaluate_retriever`, `plan_queries` and its result; `run_study` and its result; `benchmark_index`, its result and two tables; fusion, its tuning and routing with theirs
+    "source lines": 123_000,  # files, filters, codes, updates and the page of vector indexes: 1,400; traces of services: 1,100; answers in studies, rewriters, runbooks, filters, tools' files of answers: 5,600; tasks of labellers: 250; scores of other tools, question sets, search results of other libraries, clusters and plans, one rule of paths: 9,000; a kept evaluator, arrays, training libraries and drop-ins: 4,500; the goal was 78,000
     "source lines of the core": 64_000,  # the same; the goal was 42,000
     "files entered by `judged sessions`": 79,  # studies; columns that users name; the goal is 55
-    "functions with more than 8 parameters": 25,  # studies; public verbs, whose keywords people know; the goal is 12
-    "`isinstance` on results": 1,
+    "functions with more than 8 parameters": 26,  # studies; public verbs, whose keywords people know; the goal is 12
+    "of these, neither public nor a constructor": 7,
+    "`isinstance` on results": 0,
 }
 """What the project agreed not to exceed; a part of the product that needs more raises its line, with a reason."""
 SHORT = 40
@@ -106,6 +107,7 @@ def measure_house() -> dict[str, int]:
         "modules with one importer": len(find_single_importers()),
         "`Any`": sum(len(re.findall(r"\bAny\b", line)) for line in code),
         "functions with more than 8 parameters": count_parameters(texts.values()),
+        "of these, neither public nor a constructor": count_parameters(texts.values(), list_public()),
         "`isinstance` on results": count_result_checks(texts),
         "lines of comments": sum(
             line.lstrip().startswith("# ") for text in texts.values() for line in text.splitlines()
@@ -164,13 +166,29 @@ def count_entered() -> dict[str, int]:
     return {f"files entered by `judged {name}`": len(files) for name, files in trace_commands().items()}
 
 
-def count_parameters(texts: Iterable[str]) -> int:
-    """Return how many functions have more parameters than they should."""
+def list_public() -> set[str]:
+    """Return the names that packages export, those of drop-in replacements, and the constructor of tables."""
+    exported = {
+        name
+        for path in PACKAGE.rglob("*.pyi")
+        for name in re.findall(r"\b(\w+) as \1\b", path.read_text(encoding="utf-8"))
+    }
+    replacing = {
+        node.name
+        for path in (PACKAGE / "compat").glob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    return {*exported, *replacing, "from_columns"}
+
+
+def count_parameters(texts: Iterable[str], known: Collection[str] = ()) -> int:
+    """Return how many functions have more parameters than they should, without those of known names."""
     functions = (
         node.args
         for text in texts
         for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name not in known
     )
     return sum(len([*each.posonlyargs, *each.args, *each.kwonlyargs]) > PARAMETERS for each in functions)
 

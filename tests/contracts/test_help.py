@@ -29,7 +29,7 @@ OF_THEIR_OWN = {
     "--missing": {"answers"},
     "--run": {"answers"},
     "--unlabelled": {"answers"},
-    "--against": {"answers"},  # profiles of answers
+    "--against": {"answers", "explain"},  # profiles, not versions of an engine
     "--baseline": {"gate"},  # a file
     "--budget": {"label", "questions"},  # money, not searches
     "--cache": {"run"},  # vectors, not answers
@@ -42,14 +42,15 @@ OF_THEIR_OWN = {
         "label --similarity",
     },  # what is kept, not what is scored
     "--dry-run": {"run"},
+    "--force": {"run"},  # a folder
+    "--fresh": {"run"},  # answers and vectors, not measurements
     "--judgments": {"clicks"},  # that are written
     "--limit": {*VECTORS, "clicks", "demo", "sessions"},
-    "--method": {"clicks", "interleave"},  # estimators; how lists are drawn
     "--measure": {"explain", "trec_eval"},  # one measure; names of trec_eval
+    "--method": {"clicks", "interleave"},  # estimators; how lists are drawn
     "--model": {"clicks", "label --similarity"},  # a click model; a folder
-    "--output": {"score", "compare", "gate", "power", "explain", "sessions", "agreement", "index"}
+    "--output": {"answers", "score", "compare", "gate", "power", "explain", "sessions", "agreement", "index"}
     | {
-        "answers",
         "clicks",
         "interleave",
         "index diff",
@@ -61,10 +62,11 @@ OF_THEIR_OWN = {
     },  # in addition to standard output; a folder
     "--picture": {"sessions"},
     "--profile": {"answers", "measures"},  # of answers; listed, not applied
-    "--qrels": {"routing"},
+    "--qrels": {"fuse", "routing"},  # what weights are tuned on; not what runs are checked against
     "--queries": VECTORS,
     "--quiet": {"lint"},  # prints nothing at all
     "--sort": {"clicks", "score", "sessions"},  # impressions
+    "--strict": {"lint"},  # warnings, not malformed traces
     "--test": {"clicks", "gate"},  # a share; one-sided
     "--threads": {"index"},  # of the engine that is measured
     "--threshold": {"agreement"},  # a grade

@@ -102,7 +102,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "compare a.run a.run b.run -m AP",
         "gate a.run b.run --baseline a.run -m AP",
         "agreement a.run qrels.txt",
-        "lint a.run b.run",
     ],
 )
 def test_a_run_is_not_taken_for_judgments(command: str) -> None:

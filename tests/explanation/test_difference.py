@@ -250,3 +250,31 @@ def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
 
     assert isinstance(loaded, judged.explanation.difference.Difference)
     assert (str(loaded), loaded.to_dict()) == (str(result), result.to_dict())
+
+
+def test_an_average_over_orders_names_the_documents_that_share_a_score() -> None:
+    """No document moves where orders are averaged; below a tie without different grades, the first with some counts."""
+    qrels = {"q": {"a": 1, "b": 1, "d1": 3, "d2": 1}}
+    run = {"q": {"a": 0.9, "b": 0.9, "d1": 0.8, "d2": 0.8, "x": 0.8, "y": 0.8}}
+    result = judged.explain_difference(qrels, run, "nDCG@10", against="sklearn")
+
+    assert (
+        result.queries.rows[0][-1]
+        == "`d1` (grade 3), `d2` (grade 1), `y` (grade 0), and 1 more share the score 0.8"
+    )
+
+
+def test_causes_that_matter_are_described() -> None:
+    """In words, by the declaration of the convention or the parameter; what changes nothing here is not mentioned."""
+    qrels = {"a": {"d1": 3, "d2": 1}, "b": {"d3": 0}}
+    run = {"a": {"d1": 0.5, "d2": 0.5}, "b": {"d3": 1.0}}
+    text = str(judged.explain_difference(qrels, run, "nDCG@10", against="lightgbm"))
+    text = " ".join(text.split())
+
+    assert "no_relevant: score of a query without any relevant document; scored as 0, or scored as 1" in text
+    assert (
+        "ties: order of documents with equal scores; ordered by document id, descending, or ordered as in"
+        in text
+    )
+    assert "gain: what a grade is worth: itself (`linear`), or 2^grade − 1 (`exp`)" in text
+    assert "precision:" not in text

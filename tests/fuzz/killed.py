@@ -36,7 +36,7 @@ run_sweep(make_dataset(vectors), builds, Workload(rounds=1, repeats=1, warmup=0,
 """
 STUDY = """
 import sys, time
-from judged.studies.run import run_study
+from judged.studies.running.run import run_study
 run_study("study.yaml", output="out", progress=lambda done, total, what: time.sleep(0.03))
 """
 

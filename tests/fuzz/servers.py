@@ -219,6 +219,30 @@ def ask_reranker(url: str) -> object:
         return ranker.order(Query("q1", "cats", Clock()), Ranked(("d1", "d2", "d3"), (3.0, 2.0, 1.0)))
 
 
+def ask_rewriter(url: str) -> object:
+    """Rewrite a query by a language model, as lists and as passages."""
+    from judged.studies.stages.rewriters import HypotheticalDocuments, MultiQuery
+    from judged.studies.stages.stage import Query
+
+    with TemporaryDirectory() as folder:
+        workshop = _workshop(Path(folder))
+        found = []
+        for kind in (MultiQuery, HypotheticalDocuments):
+            rewriter = kind(model="m", url=f"{url}/v1", timeout=1, attempts=1).build(workshop)
+            found.append(rewriter.rewrite(Query("q1", "cats")))
+        return found
+
+
+def ask_generator(url: str) -> object:
+    """Write an answer by a language model."""
+    from judged.studies.stages.generators import ModelGeneration, Source
+    from judged.studies.stages.stage import Query
+
+    with TemporaryDirectory() as folder:
+        spec = ModelGeneration(model="m", url=f"{url}/v1", timeout=1, attempts=2)
+        return spec.build(_workshop(Path(folder))).generate(Query("q1", "cats"), [Source("d1", "a cat")])
+
+
 def ask_labeller(url: str) -> object:
     """Label two results by a language model."""
     from judged.labels import Endpoint, Labeller, RetryPolicy
@@ -248,7 +272,7 @@ def ask_engine(name: str) -> Callable[[str], object]:
 
 
 def _workshop(folder: Path) -> object:
-    from judged.studies.collections import Collection
+    from judged.studies.collections.collection import Collection
     from judged.studies.stages.stage import Workshop
 
     documents = tuple(f"d{number}" for number in range(1, 4))
@@ -260,6 +284,8 @@ CLIENTS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "retriever over HTTP": ("httpx2", ask_http),
     "encoder by an endpoint": ("httpx2", ask_embeddings),
     "reranker by a language model": ("httpx2", ask_reranker),
+    "rewriter by a language model": ("httpx2", ask_rewriter),
+    "generator by a language model": ("httpx2", ask_generator),
     "labeller": ("httpx2", ask_labeller),
     "index on Qdrant": ("qdrant_client", ask_engine("qdrant")),
     "index on PostgreSQL": ("psycopg", ask_engine("pgvector-hnsw")),

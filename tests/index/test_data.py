@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
 import struct
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,9 @@ from numpy.typing import NDArray
 
 from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable
 from judged.index.data import make_dataset, open_dataset
-from judged.index.vector_files import read_ids, read_vectors
+from judged.index.files.vectors import read_ids, read_vectors
+from judged.index.filters import find_side, make_filter
+from judged.index.vectors import Vectors, load_attributes, save_attributes
 
 VECTORS = np.arange(24, dtype=np.float32).reshape(6, 4)
 
@@ -24,7 +28,12 @@ def write_vecs(path: Path, array: NDArray[np.generic]) -> None:
     path.write_bytes(b"".join(struct.pack("<i", len(row)) + row.tobytes() for row in array))
 
 
-def write_file(path: Path) -> None:
+def write_bin(path: Path, array: NDArray[np.generic]) -> None:
+    """Write a matrix as big-ann's `data_export_tools` do: the numbers of rows and columns, then the rows."""
+    path.write_bytes(struct.pack("<II", *array.shape) + array.tobytes())
+
+
+def write_file(path: Path) -> None:  # noqa: C901 - a case for each format
     """Write the vectors in the format that the extension names."""
     match "".join(path.suffixes):
         case ".fvecs":
@@ -35,6 +44,13 @@ def write_file(path: Path) -> None:
             write_vecs(path, VECTORS.astype("<i4"))
         case ".npy":
             np.save(path, VECTORS)
+        case ".fbin" | ".u8bin" | ".i8bin" | ".ibin" | ".f16bin":
+            kind = {".fbin": "<f4", ".u8bin": "u1", ".i8bin": "i1", ".ibin": "<i4", ".f16bin": "<f2"}
+            write_bin(path, VECTORS.astype(kind[path.suffix]))
+        case ".arrow":
+            table = pa.table({"id": [f"d{row}" for row in range(6)], "vector": VECTORS.tolist()})
+            with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+                writer.write_table(table)
         case ".npz":
             np.savez(path, train=VECTORS)
         case ".parquet":
@@ -50,7 +66,8 @@ def write_file(path: Path) -> None:
 
 
 NAMES = (
-    *("v.fvecs", "v.bvecs", "v.ivecs", "v.npy", "v.npz", "v.parquet", "v.hdf5", "v.tsv.gz"),
+    *("v.fvecs", "v.bvecs", "v.ivecs", "v.npy", "v.npz", "v.parquet", "v.hdf5", "v.tsv.gz", "v.arrow"),
+    *("v.fbin", "v.u8bin", "v.i8bin", "v.ibin", "v.f16bin"),
     "images-idx3-ubyte.gz",
 )
 
@@ -157,7 +174,7 @@ BAD = [
     (
         {"vectors": VECTORS, "queries": VECTORS, "attributes": {"a": [1.5]}},
         BadInput,
-        "expected 6 whole numbers",
+        "expected 6 finite numbers",
     ),
 ]
 
@@ -178,3 +195,169 @@ def test_unknown_names_and_ids_that_are_none_are_refused(tmp_path: Path) -> None
     np.save(tmp_path / "ids.npy", np.array([[0.5]]))
     with pytest.raises(BadInput, match="expected whole numbers"):
         read_ids(tmp_path / "ids.npy")
+
+
+def test_big_ann_files_are_a_data_set_by_their_own_names(tmp_path: Path) -> None:
+    """A cropped base, queries, and neighbours with distances after the ids, as big-ann publishes them."""
+    write_bin(tmp_path / "base.1B.u8bin.crop_nb_6", VECTORS.astype(np.uint8))
+    write_bin(tmp_path / "query.public.2.u8bin", VECTORS[1:3].astype(np.uint8))
+    ids, distances = np.array([[1, 0], [2, 1]], dtype="<u4"), np.array([[0, 64], [0, 64]], dtype="<f4")
+    path = tmp_path / "groundtruth.public.2.ibin"
+    path.write_bytes(struct.pack("<II", 2, 2) + ids.tobytes() + distances.tobytes())
+
+    dataset = open_dataset(tmp_path)
+
+    assert dataset.neighbours(2).ids.tolist() == [[1, 0], [2, 1]]
+    assert dataset.vectors.array.tolist() == VECTORS.tolist()
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(Unreadable, match="39 bytes, expected 24 for 2 vectors of 2 dimensions"):
+        open_dataset(tmp_path)
+
+
+def test_a_vectordbbench_folder_is_read_with_its_labels(tmp_path: Path) -> None:
+    """Shards of vectors in any order, neighbours by id, and labels of another file by id."""
+    order = [5, 3, 1, 0, 2, 4]
+    for number, part in enumerate((order[:3], order[3:])):
+        table = pa.table({"id": [10 * row for row in part], "emb": VECTORS[part].tolist()})
+        pq.write_table(table, tmp_path / f"train-{number:02}-of-02.parquet")
+    pq.write_table(pa.table({"id": [7, 8], "emb": VECTORS[1:3].tolist()}), tmp_path / "test.parquet")
+    listed = pa.table({"id": [8, 7], "neighbors_id": [[20, 10], [10, 0]]})
+    pq.write_table(listed, tmp_path / "neighbors.parquet")
+    labels = pa.table(
+        {"id": [10 * row for row in range(6)], "labels": [f"label_{row % 2}p" for row in range(6)]}
+    )
+    pq.write_table(labels, tmp_path / "scalar_labels.parquet")
+
+    dataset = open_dataset(tmp_path)
+
+    assert dataset.neighbours(2).ids.tolist() == [[2, 3], [4, 2]]  # rows of 10, 0; of 20, 10
+    ids = make_filter("labels==label_1p", dataset.vectors, 0).ids
+    assert [order[row] % 2 for row in ids.tolist()] == [1, 1, 1]
+    assert len(dataset.inputs) == 5
+
+
+def test_what_hugging_face_saves_is_read(tmp_path: Path) -> None:
+    """The layout of `DatasetDict.save_to_disk`: splits, shards named by a state, streams of Arrow, neighbours beside queries."""
+    (tmp_path / "dataset_dict.json").write_text(json.dumps({"splits": ["train", "test"]}))
+    train = {"_id": ["a", "b", "c", "d", "e", "f"], "text": ["x" * 300] * 6, "emb": VECTORS.tolist()}
+    tables = {
+        "train": pa.table(
+            {**train, "title_emb": (VECTORS + 1).tolist(), "tags": [["new", "red"], [], ["red"]] * 2}
+        ),
+        "test": pa.table({"emb": VECTORS[1:3].tolist(), "neighbors": [["b", "a"], ["c", "b"]]}),
+    }
+    for split, table in tables.items():
+        (tmp_path / split).mkdir()
+        name = "data-00000-of-00001.arrow"
+        (tmp_path / split / "state.json").write_text(json.dumps({"_data_files": [{"filename": name}]}))
+        with (
+            pa.OSFile(str(tmp_path / split / name), "wb") as file,
+            pa.ipc.new_stream(file, table.schema) as out,
+        ):
+            out.write_table(table, max_chunksize=4)
+
+    with pytest.raises(BadInput, match=r"2 columns of lists \(emb, title_emb\)(.|\n)*--column NAME"):
+        open_dataset(tmp_path)
+    dataset = open_dataset(tmp_path, column="emb")
+
+    assert dataset.neighbours(2).ids.tolist() == [[1, 0], [2, 1]]
+    assert list(dataset.vectors.attributes) == []
+    assert make_filter("tags==red", dataset.vectors, 0).ids.tolist() == [0, 2, 3, 5]
+    with pytest.raises(UnknownName, match=r"no column of .* is called `embedding`"):
+        open_dataset(tmp_path, column="embedding")
+
+
+def test_packed_bits_and_bits_as_numbers_are_bits(tmp_path: Path) -> None:
+    """For Hamming distance, bytes hold eight bits each, as faiss and usearch write them, and 0 and 1 are bits."""
+    bits = np.random.default_rng(0).random((50, 24)) < 0.5
+    queries = bits[:5]
+    np.save(tmp_path / "packed.npy", np.packbits(bits, axis=1))
+    np.save(tmp_path / "queries.npy", np.packbits(queries, axis=1))
+    packed = open_dataset(tmp_path / "packed.npy", queries=tmp_path / "queries.npy", metric="hamming")
+    unpacked = make_dataset(bits.astype(np.uint8), queries.astype(float), metric="hamming")
+
+    assert packed.vectors.bits == unpacked.vectors.bits == 24
+    assert packed.neighbours(3).distances.tolist() == unpacked.neighbours(3).distances.tolist()
+    assert [note.code for note in packed.notes] == ["packed-bits"]
+
+
+def test_labels_are_no_dimension(tmp_path: Path) -> None:
+    """A column `label` of a text with a header, an array `labels` of NumPy's and `train_labels` of HDF5 are attributes."""
+    rows = "\n".join(f"{row % 3},{','.join(map(str, vector))}" for row, vector in enumerate(VECTORS.tolist()))
+    (tmp_path / "sift.csv").write_text(f"label,a,b,c,d\n{rows}\n")
+    np.savez(tmp_path / "sift.npz", vectors=VECTORS, labels=np.arange(6) % 3)
+    with pytest.importorskip("h5py").File(tmp_path / "sift.hdf5", "w") as file:
+        file["train"], file["train_labels"] = VECTORS, np.arange(6) % 3
+    for name in ("sift.csv", "sift.npz", "sift.hdf5"):
+        found = read_vectors(tmp_path / name)
+
+        assert found.array.tolist() == VECTORS.tolist()
+        assert [column.tolist() for column in found.attributes.values()] == [[0, 1, 2, 0, 1, 2]]
+
+
+CONDITIONS = {
+    "price<20": lambda row: row["price"] < 20,
+    "10<=price<20": lambda row: 10 <= row["price"] < 20,
+    "10<price<=20.5": lambda row: 10 < row["price"] <= 20.5,
+    "weight>=0.3": lambda row: row["weight"] >= 0.3,
+    "0.2<weight<0.6": lambda row: 0.2 < row["weight"] < 0.6,
+    "colour==red": lambda row: row["colour"] == "red",
+    "colour=red & price>15": lambda row: row["colour"] == "red" and row["price"] > 15,
+    "tags==new": lambda row: "new" in row["tags"],
+    "tags==new & tags==old & price<80": lambda row: {"new", "old"} <= set(row["tags"]) and row["price"] < 80,
+}
+
+
+@pytest.mark.parametrize("text", list(CONDITIONS))
+def test_conditions_are_met_by_the_rows_that_python_says(text: str) -> None:
+    """Whole numbers, fractions, texts, tags, ranges, and several at once; through a folder, as other processes read them."""
+    rng = np.random.default_rng(1)
+    rows = [
+        {
+            "price": int(rng.integers(0, 40)),
+            "weight": float(rng.integers(0, 10) / 10),
+            "colour": str(rng.choice(["red", "green", "blue"])),
+            "tags": [tag for tag in ("new", "old", "sale") if rng.random() < 0.5],
+        }
+        for _ in range(200)
+    ]
+    attributes = {name: [row[name] for row in rows] for name in rows[0]}
+    vectors = Vectors.from_array(rng.random((200, 3)), attributes=attributes)
+    with tempfile.TemporaryDirectory() as folder:
+        save_attributes(vectors, Path(folder))
+        loaded = load_attributes(Vectors(vectors.array), Path(folder))
+
+    expected = [number for number, row in enumerate(rows) if CONDITIONS[text](row)]
+    assert make_filter(text, vectors, 0).ids.tolist() == make_filter(text, loaded, 0).ids.tolist() == expected
+
+
+def test_conditions_that_mean_nothing_are_refused() -> None:
+    """Names, tags and numbers that are not there."""
+    vectors = Vectors.from_array(
+        np.eye(4), attributes={"price": [1, 2, 3, 4], "tags": [["a"], [], ["b"], []]}
+    )
+    for text, error, message in (
+        ("prize<3", UnknownName, "no attribute of the vectors is called `prize`(.|\n)*`price`"),
+        ("tags==c", UnknownName, "no tag of `tags` is called `c`"),
+        ("tags<3", BadProtocol, "expected `tags==TAG`"),
+        ("price<cheap", BadProtocol, "compares `price` with `cheap`, expected a number"),
+        ("price<1", BadProtocol, "no vector meets"),
+        ("price==1.5", BadProtocol, "no vector meets"),
+        ("region:2", BadProtocol, "expected one above 0 and at most 1"),
+        ("cheap", BadProtocol, "expected a share such as 0.01, or a condition"),
+    ):
+        with pytest.raises(error, match=message):
+            make_filter(text, vectors, 0)
+
+
+def test_a_region_is_met_by_vectors_that_are_neighbours(vectors: NDArray[np.float32]) -> None:
+    """Its share is exact; queries inside have most of their neighbours there, and queries outside hardly any."""
+    dataset = make_dataset(vectors, vectors[::12])
+    allowed = make_filter("region:0.2", dataset.vectors, 0).ids
+    inside = find_side("region:0.2", dataset.vectors, dataset.queries, 0)
+    found = np.isin(dataset.neighbours(10).ids[:, :10], allowed).mean(axis=1)
+
+    assert len(allowed) == 240
+    assert inside is not None
+    assert found[inside].mean() > 0.7
+    assert found[~inside].mean() < 0.15

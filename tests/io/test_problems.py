@@ -119,7 +119,8 @@ def test_problems_of_csv_have_lines() -> None:
         "  some.csv:5: 2 columns, expected 3\n"
         "  some.csv:6: document `d\n1` is judged again for query `q1`, first at some.csv:2\n"
         "  some.csv:8: grade is nan, expected a finite number\n"
-        "  some.csv:9: document is '\\udcff' (str), expected text that UTF-8 can hold"
+        "  some.csv:9: document is '\\udcff' (str), expected text that UTF-8 can hold\n\n"
+        "hint: text in another encoding is converted by, for example, `iconv -f LATIN1 -t UTF-8 FILE`"
     )
 
 

@@ -48,6 +48,20 @@ def ranked(source: Any, **how: Any) -> list[tuple[str, str, float]]:
         (b"query,_id,rating\nq,a,2\n", [("q", "a", 2.0)]),
         (b"query,doc,rating\nq,a,2\n", [("q", "a", 2.0)]),
         (b"query-id\tcorpus-id\tscore\nq\ta\t2\n", [("q", "a", 2.0)]),
+        (b"Query ID , Document ID , Relevance\nq,a,2\n", [("q", "a", 2.0)]),
+        (b"Question;Expected Passage\nwho?;a\n", [("who?", "a", 1.0)]),
+        (b'[{"queryId": "q", "relevantIds": ["a"]}]', [("q", "a", 1.0)]),
+        (b"query,document,relevant\nq,a,true\nq,b,no\n", [("q", "a", 1.0), ("q", "b", 0.0)]),
+        (b"query,document,is_relevant\nq,a,1\nq,b,0\n", [("q", "a", 1.0), ("q", "b", 0.0)]),
+        (b"query,document,label\nq,a,relevant\nq,b,not relevant\n", [("q", "a", 1.0), ("q", "b", 0.0)]),
+        (b'[{"query": "q", "document": "a", "relevant": false}]', [("q", "a", 0.0)]),
+        (b'{"version": 2, "questions": [{"query": "q", "relevant": ["a"]}]}', [("q", "a", 1.0)]),
+        (b'{"question": ["who?", "why?"], "relevant_ids": [["a"], ["b", "c"]]}',
+         [("who?", "a", 1.0), ("why?", "b", 1.0), ("why?", "c", 1.0)]),
+        (b'{"question": {"0": "who?", "1": "why?"}, "doc_id": {"0": "a", "1": "b"}}', [("who?", "a", 1.0), ("why?", "b", 1.0)]),
+        (b'{"who?": {"relevant": {"a": 3}}, "why?": {"relevant": {"b": 2}}}', [("who?", "a", 3.0), ("why?", "b", 2.0)]),
+        (b'{"who?": {"relevant": ["a"]}, "why?": {"relevant": ["b"]}}', [("who?", "a", 1.0), ("why?", "b", 1.0)]),
+        (b'{"relevant_docs": {"q": ["a"]}}', [("q", "a", 1.0)]),
         (b"query_id,query,product_id,esci_label\n1,x,a,E\n1,x,b,S\n1,x,c,C\n1,x,d,I\n",
          [("1", "a", 1.0), ("1", "b", 0.1), ("1", "c", 0.01), ("1", "d", 0.0)]),
     ],
@@ -161,6 +175,14 @@ REFUSED = {
         "`topic` and `question` could each be the query",
     ),
     "a run's score": (b"query,document,score\nq,d,1\n", "`score` belongs to a run, and there is no column of grades"),
+    "a score of another name": (
+        b"query,document,reranker_score\nq,d,0.25\n", "`reranker_score` belongs to a run, and there is no column of grades"
+    ),
+    "an id of a question or a text": (
+        b"id,question,context\n1,who?,a text of some words\n", "`id` could be the id of the query or of the document"
+    ),
+    "a file of questions": (b'[{"id": 1, "question": "who?"}]', "`id` could be the id of the query or of the document"),
+    "two columns of one name": (b"query,document,document,grade\nq,a,b,1\n", "two columns are called `document`"),
     "a rank": (b"query,document,rank\nq,d,1\n", "`rank` belongs to a run"),
     "a grade of another name": (b"query,document,relevanz\nq,a,1\nq,b,0\n", "`relevanz` might be one"),
     "answers": (b"query,document,ok\nq,a,yes\nq,b,no\n", "`ok` might be one"),
@@ -188,6 +210,7 @@ def test_what_is_not_certain_is_refused(case: str) -> None:
         "could each be" in message
         or "might be one" in message
         or "belongs" in message
+        or "could be the id" in message
         or "ids or texts" in message
     ):
         assert "judged.read_judgments(…, map={" in (caught.value.hint or "")
@@ -200,6 +223,9 @@ def test_a_mapping_settles_what_is_not_certain() -> None:
     assert rows(b"query,document,page\nq,d,7\n", map={"grade": ""}) == [("q", "d", 1.0)]
     topics = b"question,topic,passage_id\nwho?,art,a\nwhy?,art,b\n"
     assert rows(topics, map={"query": "question"}) == [("who?", "a", 1.0), ("why?", "b", 1.0)]
+    asked = b"id,question,context\n1,who?,A text!\n"
+    assert rows(asked, map={"query": "id"}) == [("1", "a text", 1.0)]
+    assert rows(asked, map={"document": "id"}) == [("who?", "1", 1.0)]
     titles = b'[{"query": "q", "relevant": ["one two three", "a"]}]'
     assert sorted(rows(titles, map={"document": "relevant"})) == [
         ("q", "a", 1.0),
@@ -301,10 +327,13 @@ def test_every_reader_gives_the_same_run(listed: dict[str, list[str]]) -> None:
         assert sorted(ranked(source)) == expected
 
 
-@pytest.mark.parametrize("cell", ["cancel.md;billing.md", "cancel.md|billing.md", '"cancel.md, billing.md"'])
-def test_several_ids_in_a_cell_are_not_taken_as_one(cell: str) -> None:
-    """The file does not say whether the separator belongs to an id."""
-    data = f"id,question,relevant_docs\nq1,price?,pricing.md\nq2,refunds?,{cell}\n".encode()
+@pytest.mark.parametrize(
+    "cell", ["cancel.md;billing.md", "cancel.md|billing.md", '"cancel.md, billing.md"', "d1 d2"]
+)
+@pytest.mark.parametrize("column", ["relevant_docs", "expected_docs", "doc_ids"])
+def test_several_ids_in_a_cell_are_not_taken_as_one(cell: str, column: str) -> None:
+    """The file does not say whether the separator belongs to an id, under names that may hold texts as well."""
+    data = f"id,question,{column}\nq1,price?,pricing.md\nq2,refunds?,{cell}\n".encode()
 
     with pytest.raises(
         BadInput, match='expected a list as JSON writes it, such as \\["a", "b"\\], or one id'

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judged import compare, evaluate, evaluate_many, evaluate_retriever
-from judged.errors import BadInput, MissingQueries, WrongKind
+from judged.errors import BadInput, JudgedError, MissingQueries, WrongKind
 from judged.io.answer_shapes import SHAPES, open_answer
 from judged.io.read import read_run
 from judged.tables.judgments import NUMBERED
@@ -415,7 +415,7 @@ def test_what_cannot_be_read_is_refused_in_words(answer: Callable[[], Any], mess
 def test_a_missing_id_suggests_a_field() -> None:
     """One that is there, and looks like the name of a document."""
     with pytest.raises(BadInput) as caught:
-        read_run({"q": [Document("x", None, {"page": 1, "file_name": "a.pdf"})]})
+        evaluate({"q": ["a.pdf"]}, {"q": [Document("x", None, {"page": 1, "file_name": "a.pdf"})]}, "RR")
 
     assert "such as `metadata.file_name`" in str(caught.value.hint)
 
@@ -497,3 +497,45 @@ def test_the_verbs_take_results_and_their_field() -> None:
     assert compared.mean("new", "P@1").mean == 0.5
     with pytest.raises(WrongKind, match="`id_field` is for runs"):
         evaluate(None, Timings.from_mapping({"bm25": [0.1]}), "Latency", id_field="x")
+
+
+TEXT, OTHER = "Cats purr and sleep.", "Dogs bark at cats."
+
+
+def test_results_without_ids_meet_judgments_without_ids() -> None:
+    """By their texts, as question sets of ragas have them; of results with ids, too."""
+    judgments = [{"query": "q1", "reference_contexts": ["cats PURR, and sleep"]}]
+    unnamed = {"q1": [{"text": OTHER}, {"page_content": TEXT, "metadata": {"source": "a.md"}, "id": None}]}
+    named = {"q1": [{"id": "x", "text": OTHER}, {"id": "y", "text": TEXT}]}
+
+    evaluation = evaluate(judgments, {"q1": [unnamed["q1"][1]]}, "RR")
+    assert evaluation["RR"] == 1.0
+    assert "results have no ids: documents are identified by their texts" in str(evaluation.notes)
+    assert evaluate(judgments, {"q1": [{"text": OTHER}, {"text": TEXT}]}, "RR")["RR"] == 0.5
+    assert evaluate(judgments, named, "RR")["RR"] == 0.5
+
+
+def test_results_without_ids_are_refused_where_judgments_have_ids() -> None:
+    """With the fields that are there; so are results of which only some have ids."""
+    for run in (
+        {"q1": [{"text": TEXT}, {"text": OTHER}]},
+        {"q1": [{"id": "d1", "text": TEXT}, {"text": OTHER}]},
+    ):
+        with pytest.raises(BadInput, match="has no id; its fields are text") as caught:
+            evaluate({"q1": ["d1"]}, run, "RR")
+        assert "`id_field` names the field" in (caught.value.hint or "")
+    both = [{"query": "q1", "reference_contexts": [TEXT]}]
+    with pytest.raises(BadInput, match="result 2 has no id"):
+        evaluate(both, {"q1": [{"id": "d1", "text": TEXT}, {"text": OTHER}]}, "RR")
+
+
+def test_a_retriever_is_judged_by_texts() -> None:
+    """Where the questions have texts and no ids; a retriever of ids alone is refused."""
+    questions = [{"question": "what purrs?", "reference_contexts": [TEXT]}]
+    found = evaluate_retriever(
+        lambda _: [{"text": OTHER}, {"id": "x", "text": TEXT}], questions, "RR", name="r"
+    )
+
+    assert found["r"]["RR"] == 0.5
+    with pytest.raises(JudgedError, match="the judged documents are texts without ids"):
+        evaluate_retriever(lambda _: ["x"], questions, "RR")

@@ -69,7 +69,7 @@ def test_a_table_grows_in_many_threads_at_once() -> None:
     assert found == [math.log2(size) for size in sizes]
 
 
-@pytest.mark.parametrize("folder", ["measures", "kernels", "engine"])
+@pytest.mark.parametrize("folder", ["measures", "kernels", "scoring"])
 def test_no_measure_takes_logarithms_or_powers_of_numpy(folder: str) -> None:
     """A function of another library would bring the processor back into the last bit."""
     # `np.exp2` is exact for whole numbers; logarithms of long doubles are the C library's.

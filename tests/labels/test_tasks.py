@@ -129,6 +129,11 @@ def test_labels_of_a_batch_are_known_by_their_numbers(
     [
         ('{"nuggets": [{"text": "it  is\\nhigh", "importance": "Vital"}]}', [("it is high", "vital")]),
         ('{"nuggets": []}', []),
+        # a fact that a model lists twice is one
+        (
+            '{"nuggets": [{"text": "high", "importance": "okay"}, {"text": "high ", "importance": "vital"}]}',
+            [("high", "okay")],
+        ),
         ('{"nuggets": [{"text": "high"}]}', "no grade"),
         ('{"nuggets": [{"text": " ", "importance": "okay"}]}', "incomplete record"),
         ('{"nuggets": [{"text": "high", "importance": "some"}]}', "off the scale"),

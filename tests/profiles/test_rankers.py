@@ -139,3 +139,25 @@ def test_names_of_catboost_and_xgboost_are_read_as_they_are_written() -> None:
     assert PROFILES["xgboost"].read("ndcg@5-").protocol.no_relevant == "zero"
     with pytest.raises(BadMeasure, match="the profile `catboost` has no measure `ERR:top=5`"):
         PROFILES["catboost"].read("ERR:top=5")
+
+
+# One group of forty rows, the first and the 36th of grade 1, by `python -m conformance.rankers`' way to XGBoost 3.2.0.
+UNCUT = [
+    ("ndcg", 0.6131),
+    ("ndcg-", 0.6131),
+    ("ndcg@40", 0.7308),
+    ("map", 0.5),
+    ("map-", 0.5),
+    ("pre", 0.03125),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), UNCUT)
+def test_xgboost_without_a_cutoff_looks_at_32_documents(name: str, value: float) -> None:
+    """Whatever `lambdarank_num_pair_per_sample` is set to, whose default it is."""
+    grades = np.zeros(40)
+    grades[[0, 35]] = 1
+    scores = np.arange(40, 0, -1)
+    mean = evaluate_arrays(scores, grades, group_sizes=[40], measures=name, protocol="xgboost").mean()
+
+    assert mean == {name: pytest.approx(value, abs=5e-5)}

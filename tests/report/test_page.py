@@ -112,13 +112,13 @@ def test_the_policy_allows_the_scripts_and_the_style_of_the_file_alone() -> None
         re.search(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)[1]  # type: ignore[index]
         for tag in ("style", "script")
     )
-    engine = gzip.decompress(base64.b64decode(find_block(page, "engine"))).decode()
+    runtime = gzip.decompress(base64.b64decode(find_block(page, "runtime"))).decode()
 
     def digest(text: str) -> str:
         return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
-    assert policy == make_policy(style, [script, engine])
-    assert f"script-src {digest(script)} {digest(engine)};" in policy
+    assert policy == make_policy(style, [script, runtime])
+    assert f"script-src {digest(script)} {digest(runtime)};" in policy
     assert f"style-src {digest(style)};" in policy
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
@@ -261,10 +261,12 @@ def test_without_the_extra_the_file_has_no_figures(monkeypatch: pytest.MonkeyPat
     page = render_report([make_comparison(make_runs(systems=2, queries=6))])
 
     assert read_head(page)["figures"] is False
-    assert 'data-block="engine"' not in page
+    assert 'data-block="runtime"' not in page
 
 
-def test_the_engine_is_that_of_the_installed_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_runtime_is_that_of_the_installed_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Nothing in a cache folder takes its place, and nothing is kept there."""
     converter = pytest.importorskip("vl_convert")
     monkeypatch.setenv("JUDGED_CACHE", str(tmp_path))

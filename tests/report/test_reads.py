@@ -18,7 +18,7 @@ import judged
 from judged.cli.main import judged as command
 from judged.io import open as opening
 from judged.scoring import evaluate as evaluating, evaluator
-from judged.studies.answers import AnswerLog
+from judged.studies.running.answers import AnswerLog
 
 
 @pytest.fixture

@@ -316,3 +316,18 @@ def test_a_group_without_documents_is_a_query_without_anything() -> None:
     for protocol, value in (("trec_eval-9", 0.0), ("lightgbm", 1.0)):
         scored = evaluate_arrays([1.0], [1], group_sizes=[0, 1], measures="nDCG@3", protocol=protocol)
         assert scored.per_query()[scored.measures[0]].tolist() == [value, 1.0]
+
+
+def test_a_group_without_rows_scores_as_the_libraries_say() -> None:
+    """0, or 1 with no relevant document in LightGBM 4.7.0 and XGBoost 3.2.0 (`ndcg@3` of sizes 4, 0, 1: .8411447738803797)."""
+    scores, grades, sizes = [0.9, 0.8, 0.8, 0.1, 0.2], [0, 3, 1, 2, 1], [4, 0, 1]
+    scored = evaluate_arrays(scores, grades, group_sizes=sizes, measures="ndcg@3", protocol="lightgbm")
+
+    assert scored.mean() == {"ndcg@3": pytest.approx(0.8411447738803797, abs=1e-12)}
+    assert scored.per_query().by_query("ndcg@3")["1"] == 1.0
+    assert "1 query of the run without any result: scored 0, or 1 where nothing is relevant" in [
+        note.message for note in scored.notes
+    ]
+    assert evaluate_arrays([], [], group_sizes=[], measures="nDCG@3").mean() == {"nDCG@3": 0.0}
+    with pytest.raises(BadInput, match="expected whole numbers from 0, got -1"):
+        evaluate_arrays(scores, grades, group_sizes=[6, -1], measures="nDCG")

@@ -16,7 +16,6 @@ from judged.errors import BadMeasure, BadProtocol, UnknownName
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.protocol import BaseProtocol, convention
-from judged.registry import Registry
 from judged.result import load
 from judged.scoring.alignment import Alignment
 from judged.scoring.evaluate import evaluate, evaluate_many
@@ -67,10 +66,15 @@ def align_choices(
     return Alignment(right, units, protocol, DispatchCounts(len(units)), np.ones(len(units), dtype=bool))
 
 
-MEASURES: Registry[Measure] = Registry("measure of dispatch")
-MEASURES.add("Accuracy", Measure("Accuracy", lambda right: right.astype(float), family="dispatch"))
+ACCURACY = Measure("Accuracy", lambda right: right.astype(float), family="dispatch")
 DISPATCH = Family(
-    "dispatch", "query", DispatchProtocol, np.ndarray, align_choices, MEASURES, default_measures=("Accuracy",)
+    "dispatch",
+    "query",
+    DispatchProtocol,
+    np.ndarray,
+    align_choices,
+    default_measures=("Accuracy",),
+    parse=lambda _: [ACCURACY],
 )
 
 # Here it ends; the rest is use.

@@ -10,7 +10,7 @@ import pytest
 
 import judged
 from judged import Protocol
-from judged.studies.fusion import METHODS
+from judged.studies.fusion.methods import METHODS
 from tests.support.growth import Job, assert_growth
 
 SMALL, TIMES = 4_000, 8

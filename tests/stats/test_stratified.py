@@ -40,11 +40,13 @@ def test_the_size_of_a_stratum_does_not_weigh() -> None:
 
 
 def test_what_has_no_spread_is_refused() -> None:
-    """No strata, and a stratum of one query."""
+    """No strata are refused; a stratum of one query has a mean and no spread."""
     with pytest.raises(BadSample, match="there are no strata"):
         stratified_mean([])
-    with pytest.raises(BadSample, match="stratum 2 has a single value"):
-        stratified_mean([[0.1, 0.2], [0.1]])
+    lonely = stratified_mean([[0.1, 0.2], [0.1]])
+
+    assert lonely.mean == pytest.approx(0.125)
+    assert np.isnan([lonely.error, lonely.p, lonely.interval().low, lonely.interval().high]).all()
 
 
 def test_intervals_cover_the_mean_over_strata() -> None:

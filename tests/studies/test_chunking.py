@@ -10,13 +10,13 @@ import pytest
 
 import judged
 from judged.errors import BadInput, BadMeasure, BadProtocol
-from judged.studies.collections import read_collection
+from judged.studies.collections.collection import read_collection
 from judged.studies.passages.budgets import Budgeted, parse_budget
 from judged.studies.passages.chunking import Judging, chunk_collection
-from judged.studies.run import run_study
+from judged.studies.running.run import open_study, run_study
 from judged.studies.specification import CollectionSpec, read_study
 from judged.studies.stages.chunkers import SentenceChunks, Tokeniser
-from judged.studies.stages.stage import Passage, Ranked
+from judged.studies.stages.stage import Passage, Ranked, StageFailed
 from support.studies import own
 
 pytest.importorskip("bm25s")
@@ -93,18 +93,18 @@ def test_a_document_has_the_rank_of_its_best_passage(desk: Path) -> None:
 
 def test_chunkings_are_a_factor_and_each_text_is_encoded_once(desk: Path) -> None:
     """Three sizes and two systems of each: the passages of each size are encoded once, and sizes are compared."""
-    (desk / "counting.py").write_text(
+    (desk / "counting_chunks.py").write_text(
         "import parts\nseen = []\ndef encode(texts):\n    seen.extend(texts)\n    return parts.encode(texts)\n"
     )
     sizes: list[Any] = [{"type": "sentences", "size": size} for size in (1, 2, 3)]
-    encoder = {"type": "function", "function": "counting:encode"}
+    encoder = {"type": "function", "function": "counting_chunks:encode"}
     systems = [
         {"name": "own", "encoder": encoder, "search": "exact", "chunk": sizes},
         {"name": "again", "encoder": encoder, "search": "exact", "chunk": sizes},
         {"name": "hybrid", "fuse": {"of": ["own", "again"], "method": ["rrf", "combsum"]}},
     ]
     found = run_study(study(*systems, warmup=0))
-    import counting
+    import counting_chunks
 
     collection = read_collection(CollectionSpec(**FILES, judgments="judged.csv"))
     chunkings = [
@@ -115,7 +115,7 @@ def test_chunkings_are_a_factor_and_each_text_is_encoded_once(desk: Path) -> Non
     assert len(found.systems) == 3 + 3 + 3 * 3 * 2
     for text in {text for texts in chunkings for text in texts}:
         # a text of several chunkings is cached; the cache is probed by a few texts
-        assert 1 <= counting.seen.count(text) <= sum(text in texts for texts in chunkings)
+        assert 1 <= counting_chunks.seen.count(text) <= sum(text in texts for texts in chunkings)
     assert {effect.factor for effect in found.effects if effect.grid == "own"} == {"chunk"}
 
 
@@ -254,3 +254,41 @@ def test_budgets_are_read_from_names() -> None:
     assert Budgeted("nDCG@9tokens", "nDCG", 9).find_measure() == "nDCG"
     with pytest.raises(BadMeasure, match="divides by a cutoff"):
         Budgeted("P@9tokens", "P", 9).find_measure()
+
+
+def test_a_changed_chunker_is_seen(desk: Path) -> None:
+    """The code of a function, a helper that it imports, and the file of a tokeniser are part of the key."""
+    (desk / "cutting_sizes.py").write_text("SIZE = 10\n")
+    (desk / "cutting.py").write_text(
+        "from cutting_sizes import SIZE\n"
+        "def cut(text):\n    return [(at, min(at + SIZE, len(text))) for at in range(0, len(text), SIZE)]\n"
+    )
+    content = study({**WORDS, "chunk": {"type": "function", "function": "cutting:cut"}})
+    before = open_study(content, desk / "out").plan[0].key
+    (desk / "cutting_sizes.py").write_text("SIZE = 20  # changed\n")
+    after = open_study(content, desk / "out").plan[0]
+    uses = [str(use) for stage in after.spec.list_stages() for use in stage.list_uses()]
+
+    assert after.key != before
+    assert uses == ["import cutting:cut"]
+
+
+def test_a_tokeniser_next_to_the_study_is_found(desk: Path) -> None:
+    """By its name in the file; one that is not there is an error before anything is run."""
+    tokenizers = pytest.importorskip("tokenizers")
+    place = desk / "studies"
+    place.mkdir()
+    model = tokenizers.Tokenizer(tokenizers.models.WordLevel({"cats": 0, "?": 1}, unk_token="?"))  # noqa: S106
+    model.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    model.save(str(place / "tokenizer.json"))
+    settings = {"chunk": {"type": "tokens", "size": 3, "tokeniser": "tokenizer.json"}}
+    content = study({**WORDS, **settings}, tokeniser="tokenizer.json", measures=["nDCG@3", "R@6tokens"])
+    content["collection"] = {key: f"../{name}" for key, name in content["collection"].items()}
+    (place / "study.yaml").write_text(json.dumps(content))
+    found = run_study(place / "study.yaml")
+
+    assert not found.failures
+    assert found.chunks[0].tokens["largest"] == 3
+    (place / "study.yaml").write_text(json.dumps({**content, "tokeniser": "none.json"}))
+    with pytest.raises(StageFailed, match=r"the tokeniser `none\.json` cannot be read"):
+        run_study(place / "study.yaml")

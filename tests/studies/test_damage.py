@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from judged.errors import JudgedError
-from judged.studies.run import open_study, run_study
+from judged.studies.running.run import open_study, run_study
 from support.studies import own
 
 SYSTEMS = [

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from judged.studies.collections import Collection, make_demo_collection, read_collection
+from judged.studies.collections.collection import Collection, make_demo_collection, read_collection
 from judged.studies.result import Study
-from judged.studies.run import open_study, run_study
+from judged.studies.running.run import open_study, run_study
 from judged.studies.specification import CollectionSpec, read_study
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -116,7 +116,7 @@ def test_a_hybrid_is_compared_with_a_walk_over_the_graph(run: Callable[..., Stud
 
     assert not found.failures
     assert found.training == 24
-    assert "against graph" in table[0]
+    assert "worse than graph" in table[0]
     assert all(word in table[1] for word in ("DR@20", "DiversityCount@20", "mean ms", "*"))
     assert found.comparison is not None
     assert found.comparison.settings.test == "t"

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 import judged
 from judged.cli.main import judged as command
-from judged.studies.folder import write_study
+from judged.studies.outcome.folder import write_study
 from judged.studies.result import Study
-from judged.studies.run import open_study, run_study
+from judged.studies.running.run import open_study, run_study
 from support.json_server import Reply, run_server
 
 pytest.importorskip("bm25s")
@@ -33,7 +33,7 @@ def choose(text): return "words"
 @pytest.fixture(autouse=True)
 def _at_the_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test has a folder of its own, without pictures, which take seconds."""
-    monkeypatch.setattr("judged.studies.folder.find_spec", lambda _name: None)
+    monkeypatch.setattr("judged.studies.outcome.folder.find_spec", lambda _name: None)
     (desk / "failing.py").write_text(CODE)
 
 
@@ -197,7 +197,7 @@ def test_more_failures_than_allowed_are_the_failure_of_the_system(desk: Path) ->
 
 def test_a_query_is_asked_again_as_often_as_allowed(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every kind of system is."""
-    monkeypatch.setattr("judged.studies.asker.FIRST_WAIT", 0.001)
+    monkeypatch.setattr("judged.net.retry.FIRST_WAIT", 0.001)
     study = run(flaky(desk, "second_time", retries=1), warmup=0)
 
     assert not study.failures

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import judged
-from judged.studies.run import open_study, run_study
+from judged.studies.running.run import open_study, run_study
 from support.json_server import JsonServer, Reply, run_server
 from support.studies import DOCUMENTS, QUERIES, count_calls, own
 

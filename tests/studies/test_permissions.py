@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import judged
 from judged.cli.main import judged as command
-from judged.studies.run import open_study, run_study
+from judged.studies.running.run import open_study, run_study
 from judged.studies.specification import read_study
 from judged.studies.stages.encoders.models import find_model
 from judged.studies.stages.encoders.sentence_transformers import _refuse_code

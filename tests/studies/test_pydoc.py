@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import pytest
 
-from judged.studies.pydoc import MODULES, Collection, Entry, Grade, Text, build, find_entries
+from judged.studies.collections.pydoc import MODULES, Collection, Entry, Grade, Text, build, find_entries
 
 TEXT = "A text that is long enough to be a document of its own."
 

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from judged.studies.folder import write_study
-from judged.studies.run import open_study, run_study
+from judged.studies.outcome.folder import write_study
+from judged.studies.running.run import open_study, run_study
 
 pytest.importorskip("bm25s")
 SLOWLY = """
@@ -26,7 +26,7 @@ def find(text):
 @pytest.fixture(autouse=True)
 def _at_the_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test has a folder of its own, without pictures, which take seconds."""
-    monkeypatch.setattr("judged.studies.folder.find_spec", lambda _name: None)
+    monkeypatch.setattr("judged.studies.outcome.folder.find_spec", lambda _name: None)
     (desk / "slowly.py").write_text(SLOWLY)
 
 

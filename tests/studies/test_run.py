@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 import judged
-from judged.studies.run import open_study, run_study
+from judged.studies.running.run import open_study, run_study
 from support.studies import DOCUMENTS, JUDGMENTS, QUERIES, count_calls, own
 
 pytest.importorskip("bm25s")
@@ -413,7 +413,7 @@ def test_a_collection_is_read_from_any_three_files(desk: Path) -> None:
 
 SLOWLY = """
 import sys, time
-from judged.studies.run import run_study
+from judged.studies.running.run import run_study
 run_study("study.yaml", output="out", progress=lambda done, total, what: time.sleep(0.02))
 """
 

@@ -17,8 +17,8 @@ from click.testing import CliRunner
 import judged
 from judged.cli.main import judged as command
 from judged.errors import BadProtocol, Unreadable
-from judged.studies.collections import read_collection
-from judged.studies.run import run_study
+from judged.studies.collections.collection import read_collection
+from judged.studies.running.run import run_study
 from judged.studies.several import run_studies
 from judged.studies.specification import CollectionSpec, read_study
 from support.studies import DOCUMENTS, JUDGMENTS, QUERIES, own, write_collection
@@ -112,6 +112,57 @@ def test_a_system_that_fails_on_one_collection_is_said_to(desk: Path) -> None:
     assert set(found.systems) == {"words", "own"}
     assert list(found.failures) == ["other: failing"]
     assert "failing" in found.notes[0].message
+
+
+@pytest.mark.parametrize("test", ["t", "randomisation"])
+def test_a_collection_of_one_query_has_no_interval(desk: Path, test: str) -> None:
+    """The means are there, the bounds are not, and no difference is significant by a t-test that was not made."""
+    (desk / "other" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    found = run_studies(study(test=test), output=desk / "out")
+    row = found.to_arrow("differences").to_pylist()[0]
+
+    assert (row["low"], row["high"]) == (None, None)
+    assert row["p_corrected"] <= 1.0
+    assert "single query" in found.notes[0].message
+    assert "difference" in str(found)
+
+
+def test_a_system_that_failed_everywhere_else_leaves_an_answer(desk: Path) -> None:
+    """All systems fail on the first collection: there is nothing to compare, and that is said."""
+    (desk / "broken.py").write_text("def encode(texts):\n    raise OSError('gone')\n")
+    (desk / "pets" / "corpus.jsonl").write_text('{"_id": "d1", "text": "x"}\n')
+    gone = {"name": "gone", "encoder": {"type": "function", "function": "broken:encode"}, "search": "exact"}
+    found = run_studies(study(systems=[gone]))
+
+    assert found.systems == []
+    assert "No system was scored" in str(found)
+
+
+def test_a_collection_that_is_missing_is_said_before_any_is_run(desk: Path) -> None:
+    """A run of hours does not end in the name of a file."""
+    settings = {
+        "documents": "none.jsonl",
+        "queries": "pets/queries.jsonl",
+        "judgments": "pets/qrels/test.tsv",
+    }
+    with pytest.raises(Unreadable, match=r"none\.jsonl"):
+        run_studies(study(collections=["pets", settings]), output=desk / "out")
+
+    assert not (desk / "out").exists()
+
+
+def test_stars_over_collections_have_a_direction(desk: Path) -> None:
+    """Worse is marked as worse: twelve queries that one system always answers, and the other never."""
+    rows = "".join(f'{{"_id": "q{n}", "text": "bark"}}\n' for n in range(12))
+    for place in ("pets", "other"):
+        (desk / place / "queries.jsonl").write_text(rows)
+        grades = "".join(f"q{n}\td2\t1\n" for n in range(12))
+        (desk / place / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + grades)
+    (desk / "wrong.py").write_text("def find(query):\n    return ['d1']\n")
+    wrong = {"name": "wrong", "retriever": "wrong:find"}
+    found = run_studies(study(systems=[WORDS, wrong], baseline="words"))
+
+    assert {row["stars"] for row in found.to_arrow("differences").to_pylist()} == {"▼***"}
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 
 from judged.errors import JudgedError
 from judged.store.lock import lock_folder
-from judged.studies.folder import prepare_folder, write_study
-from judged.studies.run import open_study, run_study
+from judged.studies.outcome.folder import prepare_folder, write_study
+from judged.studies.running.run import open_study, run_study
 from support.studies import own
 
 ASKED = {"name": "asked", "retriever": {"type": "object", "object": "parts:retrieve"}}
@@ -21,7 +21,7 @@ OWN = {"name": "own", "encoder": own(), "search": "exact"}
 STUDY = {"collection": "pets", "systems": [ASKED, OWN], "measures": ["RR"], "warmup": 0}
 RUN = f"""
 import sys
-from judged.studies.run import run_study
+from judged.studies.running.run import run_study
 
 def wait(done, total, what):
     if done == 3:

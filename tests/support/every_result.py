@@ -25,9 +25,9 @@ from judged.labels.questions.result import QuestionSet
 from judged.labels.result import Labelling
 from judged.result import Result
 from judged.scoring.evaluate import evaluate_many
-from judged.studies.collections import Collection
+from judged.studies.collections.collection import Collection
 from judged.studies.result import Study
-from judged.studies.run import open_study, run_study
+from judged.studies.running.run import open_study, run_study
 from judged.studies.several import Studies, join_studies
 from judged.studies.specification import StudySpec
 from support import report_results

@@ -11,11 +11,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from judged.studies.collections import Collection
+from judged.studies.collections.collection import Collection
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.stage import Matrix, Query, Ranked, Vector, Workshop
 from judged.studies.stages.vectors import VectorCache, VectorSpace, encode_collection
-from judged.studies.system import SystemReply, Systems, SystemSpec
+from judged.studies.systems.building import Systems
+from judged.studies.systems.declared import SystemSpec
+from judged.studies.systems.system import SystemReply
 
 __all__ = [
     "TEXTS",

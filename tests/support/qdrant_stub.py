@@ -48,14 +48,19 @@ class Collection:
                 "params": {"vectors": self.config["vectors"]},
                 "hnsw_config": graph,
                 "optimizer_config": optimizers,
+                "quantization_config": self.config.get("quantization_config"),
             },
             "payload_schema": {},
         }
 
     def search(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return what `POST /collections/{name}/points/query` answers."""
-        condition = (body.get("filter") or {"must": [None]})["must"][0]
-        rows = [number for number, point in self.points.items() if _meets(point[1], condition)]
+        conditions = (body.get("filter") or {"must": []})["must"]
+        rows = [
+            number
+            for number, point in self.points.items()
+            if all(_meets(point[1], condition) for condition in conditions)
+        ]
         vectors = np.array([self.points[number][0] for number in rows]).reshape(len(rows), -1)
         query = np.array(body["query"]["nearest"])
         euclid = self.config["vectors"]["distance"] == "Euclid"

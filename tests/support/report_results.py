@@ -200,7 +200,10 @@ def make_index(names: tuple[str, ...] = PLAIN) -> judged.IndexBenchmark:
     points = tuple(
         replace(
             point,
-            measured=replace(point.measured, key=f"{at}" * 32, engine=name, version=names[2], error=names[3]),
+            rounds=tuple(
+                replace(one, key=f"{at}" * 32, engine=name, version=names[2], error=names[3])
+                for one in point.rounds
+            ),
         )
         for at, name in enumerate(names[:2])
     )

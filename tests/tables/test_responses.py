@@ -25,7 +25,7 @@ def test_parts_stand_in_order() -> None:
 
 
 def test_attempts_are_answers_of_their_own() -> None:
-    """Two answers of a system to one query are told apart by their attempt."""
+    """Two answers of a system to one query are distinguished by their attempt."""
     table = Responses.from_rows([part(1, attempt="a"), part(1, attempt="b")])
 
     assert len(table.answers) == 2

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from judged.measures.groups import registry_for
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.protocol import BaseProtocol
@@ -60,7 +59,6 @@ FORECAST = Family(
     ForecastProtocol,
     np.ndarray,
     align,
-    registry_for("forecast"),
     default_measures=("AbsoluteError",),
     read_truth=lambda source, _measures: read_forecasts(source),
     read_system=read_forecasts,

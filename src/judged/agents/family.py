@@ -20,7 +20,6 @@ from judged.agents.builder import (
 from judged.agents.corrected import Corrected, correct_by_humans
 from judged.agents.dedup.label_index import LabelIndex
 from judged.agents.kernels import UNLABELLED, SessionView
-from judged.agents.measures import SESSION_MEASURES
 from judged.agents.protocol import DEFAULT_MEASURES, SessionProtocol
 from judged.agents.redundancy import SearchLog
 from judged.agents.reference import Pool, make_judged_reference, make_pools, make_union_reference
@@ -47,6 +46,11 @@ from judged.wording import counted
 
 UNION = "union"
 """The reference that consists of what all systems found on a task together."""
+
+
+def _sum(counts: Ints | None) -> int:
+    """Return the sum of counts; 0 of those that an older file does not have."""
+    return 0 if counts is None else int(counts.sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +112,10 @@ class SessionTotals:
             no_search=int((~searched).sum()),
             no_results=int((searched & ~view.found).sum()),
             earlier_turns=int(counts.earlier_turns.sum()),
-            **{
-                name: int(column.sum())
-                for name in ("by_id", "by_url", "by_text", "bare")
-                if (column := getattr(counts, name)) is not None
-            },
+            by_id=_sum(counts.by_id),
+            by_url=_sum(counts.by_url),
+            by_text=_sum(counts.by_text),
+            bare=_sum(counts.bare),
             highest=int(view.gains.max(initial=0)),
         )
 
@@ -468,7 +471,6 @@ SESSION = Family(
     protocol=SessionProtocol,
     view=SessionView,
     align=align_sessions,
-    measures=SESSION_MEASURES,
     default_measures=DEFAULT_MEASURES,
     read_truth=_read_labels,
     input_roles=("labels", "trace"),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeAlias, TypeVar, cast
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,7 @@ from numpy.typing import NDArray
 from judged.arrays import Flags, Floats, Ints
 from judged.errors import BadMeasure
 from judged.kernels.elementary import log2, powers
-from judged.kernels.segments import divide, segment_count, segment_ids, segment_max, take_segments
-
-T = TypeVar("T")
+from judged.kernels.segments import ViewCache, divide, segment_count, segment_ids, segment_max, take_segments
 
 GAINS = range(5)
 """The gains that a result may have."""
@@ -38,7 +35,7 @@ class Reference:
 
 
 @dataclass(frozen=True, eq=False)
-class SessionView:
+class SessionView(ViewCache):
     """Sessions by iteration: how many results were returned, which of them were new, and their gains.
 
     The iterations of session `s` are `offset[s]:offset[s + 1]`; the new results of iteration `i` are
@@ -57,6 +54,8 @@ class SessionView:
     """The tokens that every iteration used; NaN if unknown."""
     seconds: Floats
     """The seconds that every iteration took; NaN if unknown."""
+    cost: Floats
+    """The money that every iteration took, in the unit of the trace; NaN if unknown."""
     reference: Reference | None = None
     _cache: dict[tuple[object, ...], object] = field(default_factory=dict, init=False, repr=False)
 
@@ -97,6 +96,7 @@ class SessionView:
             searches=np.ones_like(returned) if searches is None else np.asarray(searches, dtype=np.int64),
             tokens=unknown if tokens is None else np.asarray(tokens, dtype=np.float64),
             seconds=unknown if seconds is None else np.asarray(seconds, dtype=np.float64),
+            cost=unknown,
         )
 
     def __len__(self) -> int:
@@ -156,6 +156,7 @@ class SessionView:
             searches=self.searches[iterations],
             tokens=self.tokens[iterations],
             seconds=self.seconds[iterations],
+            cost=self.cost[iterations],
             reference=None
             if reference is None
             else Reference(reference.gains[new], reference.counts[sessions]),
@@ -164,12 +165,6 @@ class SessionView:
     def with_best_labels(self) -> SessionView:
         """Return the same sessions with the highest gain for every unlabelled result, an upper bound."""
         return replace(self, gains=np.where(self.gains == UNLABELLED, GAINS[-1], self.gains).astype(np.int8))
-
-    def cached(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
-        """Return the result of `compute`, computed once for this view."""
-        if key not in self._cache:
-            self._cache[key] = compute()
-        return cast("T", self._cache[key])
 
 
 def count_by_gain(gains: NDArray[np.int8], cut: Ints) -> Ints:

@@ -46,7 +46,7 @@ class SessionProtocol(BaseProtocol):
     )
     unlabelled: Unlabelled = convention(
         "zero",
-        help="What a result without a label counts.",
+        help="Gain of a result without a label.",
         words={"zero": "unlabelled counts 0", "error": "unlabelled refused"},
     )
     turn: TurnChoice = convention(

@@ -57,9 +57,9 @@ class AnswerOptions:
     )
     labels: tuple[str, ...] = option(
         "--labels FILE",
-        "Labels of nuggets, citations or claims, which the columns tell apart; may be repeated.",
+        "Labels of nuggets, citations or claims, which the columns tell apart; may be repeated. NAME=FILE for a system.",
         multiple=True,
-        type=InputPath(),
+        type=InputPath(named=True),
     )
     references: str | None = option(
         "--references FILE",
@@ -71,7 +71,7 @@ class AnswerOptions:
         "Labels by people of a random sample of the queries: show agreement, and means corrected by them.",
         multiple=True,
         needs="--labels FILE",
-        type=InputPath(),
+        type=InputPath(named=True),
     )
     runs: tuple[str, ...] = option(
         "--run RUN",
@@ -174,19 +174,20 @@ def _make(files: list[tuple[str | None, str]], options: AnswerOptions, settings:
     from judged.comparison.api import compare
     from judged.result import observe_files
 
+    labels, human = ([split_name(path) for path in paths] for paths in (options.labels, options.human))
     inputs = observe_files(
         [
             *(("responses", path) for _, path in files),
             ("nuggets", options.nuggets),
-            *(("labels", path) for path in options.labels),
+            *(("labels", path) for _, path in labels),
             ("references", options.references),
-            *(("human", path) for path in options.human),
+            *(("human", path) for _, path in human),
         ]
     )
     answers = LabelledInputs.read(
         read_responses(files),
         nuggets=options.nuggets,
-        labels=list(options.labels) or None,
+        labels=labels or None,
         references=options.references,
         name=None,
     )
@@ -208,7 +209,7 @@ def _make(files: list[tuple[str | None, str]], options: AnswerOptions, settings:
     _, measures = answers.choose(named, options.profile)
     report = evaluate_inputs(answers, measures, options.to_protocol(), inputs)
     if options.human:
-        report = add_human_sample(report, answers, list(options.human), level=settings.level)
+        report = add_human_sample(report, answers, human, level=settings.level)
     if options.compare or options.baselines:
         report = replace(
             report, comparison=compare(report, baseline=options.baselines or None, **settings.to_dict())
@@ -240,9 +241,10 @@ def _gate(report: AnswerReport, options: AnswerOptions, settings: Settings) -> t
 
 def _attribute(answers: Any, options: AnswerOptions, settings: Settings) -> LossReport:
     from judged.answers.losses import attribute
-    from judged.io.read import read_judgments, read_run
+    from judged.answers.read import read_nugget_judgments
+    from judged.io.read import read_run
 
     named = [split_name(path) for path in options.runs]
     runs: Mapping[str | None, Any] = {name: read_run(path) for name, path in named}
-    judgments = read_judgments(options.judgments, intents=True)
+    judgments = read_nugget_judgments(options.judgments)
     return attribute(answers, runs, judgments, depth=options.depth, level=settings.level)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from judged.answers.family import LabelledAnswers, Unit, align_answers
+from judged.answers.family import LabelledAnswers, Unit, align_answers, name_kind
+from judged.answers.grades import LEVELS
 from judged.answers.needs import (
     CITATIONS,
+    FIRST,
     NUGGETS,
     SAID_FOUND,
     SAID_TRUE,
@@ -29,17 +31,12 @@ from judged.problem import Note
 from judged.scoring.evaluations import Evaluations
 from judged.stats.outcome import Undefined
 from judged.stats.prediction_powered import prediction_powered_mean
-from judged.stats.rater_agreement import cohen_kappa, krippendorff_alpha
+from judged.stats.rater_agreement import Weights, cohen_kappa, krippendorff_alpha
 
 if TYPE_CHECKING:
     from judged.answers.evaluate import LabelledInputs
 
-_LEVELS: Mapping[str, Mapping[str, int]] = {
-    "nuggets": {"not_support": 0, "partial_support": 1, "support": 2},
-    "citations": {"none": 0, "partial": 1, "full": 2},
-    "claims": {"contradicted": 0, "neutral": 1, "entailed": 2},
-}
-"""The place of each label on its scale."""
+_WEIGHTS: tuple[Weights, ...] = ("equal", "quadratic")
 FEWEST = 3
 """Queries with human labels that a corrected mean needs."""
 
@@ -94,8 +91,8 @@ class HumanSample:
                 (row.labels, row.pairs, row.same, row.kappa, row.quadratic_kappa, row.alpha)
                 for row in self.agreement
             )
-            columns = ("labels", "pairs", "same", "κ", "quadratic κ", "ordinal α")
-            yield Table(columns, agreed, title="Agreement of the labels with people's")
+            names = ("labels", "pairs", "same", "κ", "quadratic κ", "ordinal α")
+            yield Table(names, agreed, title="Agreement of the labels with people's")
         if self.means:
             means = tuple(
                 (row.system, row.measure, row.labels, _estimate(row), row.queries) for row in self.means
@@ -118,7 +115,7 @@ def compare_with_people(
     A query counts for a measure if people labelled all of its pairs; these queries must be a random sample of all.
     """
     agreement = tuple(_compare_labels(answers, people))
-    means = tuple(_correct_means(people, systems, level))
+    means = tuple(_correct_means(answers, people, systems, level))
     if not means:
         return HumanSample(agreement)
     message = (
@@ -130,7 +127,7 @@ def compare_with_people(
 
 
 def _compare_labels(answers: LabelledInputs, people: LabelledInputs) -> Iterator[LabelAgreement]:
-    for kind, levels in _LEVELS.items():
+    for kind, levels in LEVELS.items():
         ours, theirs = (
             {key: label for system in inputs.systems for key, label in _list_labels(system, kind)}
             for inputs in (answers, people)
@@ -139,7 +136,7 @@ def _compare_labels(answers: LabelledInputs, people: LabelledInputs) -> Iterator
         if not shared:
             continue
         first, second = ([levels[table[key]] for key in shared] for table in (ours, theirs))
-        plain, squared = (cohen_kappa(first, second, weights=weights) for weights in ("equal", "quadratic"))  # type: ignore[arg-type]
+        plain, squared = (cohen_kappa(first, second, weights=weights) for weights in _WEIGHTS)
         alpha = krippendorff_alpha([first, second], distance="ordinal")
         yield LabelAgreement(
             kind,
@@ -171,28 +168,24 @@ def _list_labels(system: LabelledAnswers, kind: str) -> Iterator[tuple[tuple[obj
             yield (system.name, unit, pair), listed[0]
 
 
-def _correct_means(people: LabelledInputs, systems: Evaluations, level: float) -> Iterator[CorrectedMean]:
-    for system in people.systems:
+def _correct_means(
+    answers: LabelledInputs, people: LabelledInputs, systems: Evaluations, level: float
+) -> Iterator[CorrectedMean]:
+    for labelled, system in zip(answers.systems, people.systems, strict=True):
         evaluation = systems[system.name]
         protocol = evaluation.protocol
         assert isinstance(protocol, AnswerProtocol)  # noqa: S101 - of answers
         for measure in evaluation.measures:
-            if measure.higher_is_better is None or not people.given.issuperset(
-                set(list_needs(measure)) - {SETS}
-            ):
+            if measure.higher_is_better is None or not people.given.issuperset(list_needs(measure)):
                 continue
-            sampled = {
-                query
-                for query, attempt in system.answers
-                if _is_complete(people, system, (query, attempt), measure)
-            }
             alignment = align_answers(people.truth, system, protocol, [measure])
-            by_people = dict(zip(alignment.keys, alignment.values(measure).tolist(), strict=True))
-            known = {
-                query: value
-                for (query, _), value in by_people.items()
-                if query in sampled and not isnan(value)
-            }
+            values: dict[str, list[float]] = {}
+            for unit, value in zip(alignment.keys, alignment.values(measure).tolist(), strict=True):
+                whole = unit in system.answers and _is_complete(people, labelled, system, unit, measure)
+                values.setdefault(unit[0], []).append(value if whole else nan)
+            # the mean of its attempts, as of the labels, if people labelled all of them
+            by_people = {query: sum(own) / len(own) for query, own in values.items()}
+            known = {query: value for query, value in by_people.items() if not isnan(value)}
             by_labels = evaluation.scores.by_query(str(measure), averaged=True)
             yield _correct(system.name, measure, known, by_labels, evaluation[measure], level)
 
@@ -216,26 +209,44 @@ def _correct(
         found = prediction_powered_mean(human, machine, _enough(others), level=level)
     except BadSample as error:
         return CorrectedMean(system, measure.label, mean, None, None, None, len(shared), error.message)
-    low, high = (None if isinstance(end, Undefined) else end for end in (found.low, found.high))
+    lowest, highest = measure.scale or (-inf, inf)
+    corrected, low, high = (
+        None if isinstance(value, Undefined) else min(max(value, lowest), highest)
+        for value in (found.mean, found.low, found.high)
+    )
     reason = str(found.low) if isinstance(found.low, Undefined) else ""
-    return CorrectedMean(system, measure.label, mean, found.mean, low, high, len(shared), reason)
+    return CorrectedMean(system, measure.label, mean, corrected, low, high, len(shared), reason)
 
 
 def _enough(others: Sequence[float]) -> Floats:
-    """Return the values of queries that nobody labelled; a single one has no spread, and is not used."""
+    """Return the values of queries without labels by people; a single one has no spread, and is not used."""
     return np.array(others if len(others) > 1 else [], dtype=float)
 
 
-def _is_complete(people: LabelledInputs, system: LabelledAnswers, unit: Unit, measure: Measure) -> bool:
-    """Return whether people labelled all pairs of an answer that a measure reads."""
+def _is_complete(
+    people: LabelledInputs, labelled: LabelledAnswers, system: LabelledAnswers, unit: Unit, measure: Measure
+) -> bool:
+    """Return whether people labelled all pairs of an answer that a measure reads; of claims, those that have a label."""
     needs = set(list_needs(measure))
     if NUGGETS in needs:
-        listed, labelled = people.truth.nuggets.get(unit[0], {}), system.nuggets.get(unit, {})
-        if not listed or not all(name in labelled for name in listed):
+        listed, known = people.truth.nuggets.get(unit[0], {}), system.nuggets.get(unit, {})
+        if not listed or not all(name in known for name in listed):
             return False
-    if CITATIONS in needs:
-        cited = {(part.part, (name,)) for part in system.answers[unit] for name in part.citations}
-        if not cited <= system.support.get(unit, {}).keys():
+    if needs & {CITATIONS, FIRST}:
+        cited = 1 if CITATIONS not in needs else None
+        pairs = {(part.part, (name,)) for part in system.answers[unit] for name in part.citations[:cited]}
+        sets = labelled.support.get(unit, {}).keys() if SETS in needs else set()
+        if not pairs | sets <= system.support.get(unit, {}).keys():
             return False
     claims = {SAID_TRUE, SAID_FOUND, TRUTH_SAID, TRUTH_FOUND} & needs
-    return not claims or unit in system.claims
+    ours, theirs = (_list_claims(table, unit, claims) for table in (labelled, system))
+    return not claims or (unit in system.claims and ours <= theirs)
+
+
+def _list_claims(system: LabelledAnswers, unit: Unit, kinds: set[str]) -> set[tuple[str, str, str]]:
+    """Return the claims and sources of some kinds that have a label."""
+    return {
+        (row.side, row.claim, row.source)
+        for row in system.claims.get(unit, ())
+        if row.source and name_kind(row) in kinds
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,36 +20,12 @@ from judged.explanation.difference import (
     tabulate_causes,
     tabulate_queries,
 )
-from judged.explanation.scoring_rule import RuleDifference, blend, diff
+from judged.explanation.scoring_rule import NamedRule, RuleDifference, blend, diff
 from judged.measures.measure import Measure
-from judged.result import InputFile, ProtocolRecord, Provenance
+from judged.result import InputFile, Provenance
 
 _ALWAYS = ("missing", "unlabelled", "conflict", "sentences")
 """Conventions that every measure reads."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerRule:
-    """A measure under a protocol of answers, with the name of both."""
-
-    name: str
-    measure: Measure
-    protocol: AnswerProtocol
-    digits: int | None = None
-    caveats: tuple[str, ...] = ()
-
-    @property
-    def record(self) -> ProtocolRecord:
-        """The protocol for the provenance of a result."""
-        protocol = self.protocol
-        return ProtocolRecord(
-            str(protocol),
-            protocol.fingerprint,
-            protocol.to_dict(),
-            self.name,
-            (str(self.measure),),
-            protocol.short,
-        )
 
 
 def explain_answers(
@@ -107,15 +82,15 @@ def explain_inputs(
     )
 
 
-def make_rule(profile: str | None, measure: Measure | str) -> AnswerRule:
+def make_rule(profile: str | None, measure: Measure | str) -> NamedRule[AnswerProtocol]:
     """Return a measure as the tool of a profile computes it, or judged itself."""
     if profile is None:
         from judged.answers.family import parse_answer_measures
 
         (own,) = parse_answer_measures([measure])
-        return AnswerRule("judged", own, AnswerProtocol())
+        return NamedRule("judged", own, AnswerProtocol())
     known = ANSWER_PROFILES[profile]
-    return AnswerRule(profile, known.read(measure), known.protocol, caveats=known.caveats)
+    return NamedRule(profile, known.read(measure), known.protocol, caveats=known.caveats)
 
 
 def _choose_system(inputs: LabelledInputs, system: str | None) -> LabelledAnswers:
@@ -128,7 +103,10 @@ def _choose_system(inputs: LabelledInputs, system: str | None) -> LabelledAnswer
 
 
 def _blend_answers(
-    inputs: LabelledInputs, system: LabelledAnswers, first: AnswerRule, causes: tuple[RuleDifference, ...]
+    inputs: LabelledInputs,
+    system: LabelledAnswers,
+    first: NamedRule[AnswerProtocol],
+    causes: tuple[RuleDifference, ...],
 ) -> BlendedValues:
     """Return the values of one system under every blend of two rules."""
     alone = LabelledInputs(inputs.responses, inputs.truth, (system,), inputs.given)

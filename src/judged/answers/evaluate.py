@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from judged.answers.family import (
@@ -19,9 +20,11 @@ from judged.answers.family import (
 from judged.answers.needs import (
     ANSWERABLE,
     CITATIONS,
+    FIRST,
     IMPORTANCE,
     NUGGETS,
     REFERENCES,
+    SETS,
     check_needs,
     choose_defaults,
     list_companions,
@@ -29,7 +32,9 @@ from judged.answers.needs import (
 )
 from judged.answers.protocol import AnswerProtocol
 from judged.answers.read import (
+    LISTS,
     ResponsesLike,
+    is_named,
     list_texts,
     merge,
     read_labels,
@@ -38,16 +43,17 @@ from judged.answers.read import (
     read_responses,
 )
 from judged.answers.result import AnswerReport, make_details
-from judged.answers.tables import Assignment, Claim, Labels, Nugget, Reference, Rows, Support
-from judged.errors import check_kind
+from judged.answers.tables import UNLABELLED, Assignment, Claim, Labels, Nugget, Reference, Rows, Support
+from judged.errors import BadInput, check_kind
 from judged.measures.measure import Measure
-from judged.problem import Note
+from judged.problem import Note, Problem
 from judged.result import InputFile, observe_files
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.evaluations import Evaluations
 from judged.scoring.evaluator import Plan, Truth as PlanTruth, evaluate_table
 from judged.scoring.family import Measures
 from judged.tables.responses import Part, Responses
+from judged.wording import counted, name_some
 
 LabelsLike: TypeAlias = Any
 """A file of labels, rows, or a list of several of these."""
@@ -69,7 +75,7 @@ def evaluate_answers(
     `responses` is a file of the TREC RAG track or of ALCE, a table with `query`, `answer` and perhaps `system` and
     `citations`, or a dict from the names of systems to such files, or to answers by query. `nuggets` lists what an answer
     should say, with its importance; without it the labels say so. `labels` has labels of nuggets, citations or claims, as
-    nuggetizer and RAGChecker write them, or as tables; several sources in a list. `references` has short true answers,
+    nuggetizer and RAGChecker write them, or as tables; several sources in a list, or in a dict from the system they are for. `references` has short true answers,
     `query` and `answer`, several rows a query. `human` has labels by people of all pairs of a random sample of the queries:
     then the report says how far `labels` agree with them, and has means corrected by them.
 
@@ -91,9 +97,9 @@ def evaluate_answers(
         [
             *(("responses", source) for source in _list_files(responses)),
             ("nuggets", nuggets),
-            *(("labels", source) for source in _list_labels(labels)),
+            *(("labels", source) for _, source in list_label_sources(labels)),
             ("references", references),
-            *(("human", source) for source in _list_labels(human)),
+            *(("human", source) for _, source in list_label_sources(human)),
         ]
     )
     answers = LabelledInputs.read(responses, nuggets=nuggets, labels=labels, references=references, name=name)
@@ -169,13 +175,14 @@ class LabelledInputs:
     ) -> LabelledInputs:
         """Read every input, and match labels with answers; raise an error for labels of something that is not there."""
         answers = read_responses(responses, name=name)
-        sources = [found for source in _list_labels(labels) for found in read_labels(source)]
+        sources = _read_all_labels(labels)
         listed = None if nuggets is None else read_nuggets(nuggets)
         known = None if references is None else read_references(references)
         truth = _make_truth(answers, listed, sources, known)
         matched = _Matching(answers, truth, sources, given_nuggets=listed is not None)
         systems = tuple(matched.label(system) for system in answers.systems)
-        return cls(answers, truth, systems, matched.given | _list_given(truth), list_texts(sources))
+        given = frozenset(matched.given | _list_given(truth))
+        return cls(answers, truth, systems, given, list_texts(sources))
 
     def choose(
         self, measures: Measures | None, protocol: AnswerProtocol | str | None
@@ -195,10 +202,11 @@ class LabelledInputs:
 
     def relabel(self, labels: LabelsLike) -> LabelledInputs:
         """Return the same answers, scored against the same truth, with other labels, such as those of people."""
-        sources = [found for source in _list_labels(labels) for found in read_labels(source)]
+        sources = _read_all_labels(labels)
         matched = _Matching(self.responses, self.truth, sources, given_nuggets=bool(self.truth.nuggets))
         systems = tuple(matched.label(system) for system in self.responses.systems)
-        return LabelledInputs(self.responses, self.truth, systems, matched.given | _list_given(self.truth))
+        given = frozenset(matched.given | _list_given(self.truth))
+        return LabelledInputs(self.responses, self.truth, systems, given)
 
     @property
     def _cites(self) -> bool:
@@ -211,17 +219,35 @@ def _list_files(responses: ResponsesLike) -> list[Any]:
     return list(responses) if isinstance(responses, list | tuple) else [responses]
 
 
-def _list_labels(labels: LabelsLike) -> list[Any]:
-    """Return the sources of labels; rows as dicts are one source."""
+def list_label_sources(labels: LabelsLike) -> list[tuple[str | None, Any]]:
+    """Return the sources of labels, each with the system that it is for, if one was named; rows as dicts are one source."""
     if labels is None:
         return []
-    if isinstance(labels, list | tuple) and not isinstance(labels, Rows):
-        return (
-            [labels]
-            if all(isinstance(item, Mapping) and "query" in item for item in labels)
-            else list(labels)
-        )
-    return [labels]
+    if isinstance(labels, Mapping) and "query" not in labels and not labels.keys() & set(LISTS):
+        return list(labels.items())
+    if not isinstance(labels, list | tuple) or isinstance(labels, Rows) or is_named(labels):
+        return [labels if is_named(labels) else (None, labels)]
+    if all(isinstance(item, Mapping) and "query" in item for item in labels):
+        return [(None, labels)]
+    return [item if is_named(item) else (None, item) for item in labels]
+
+
+def _read_all_labels(labels: LabelsLike) -> list[Labels]:
+    return [
+        found if system is None else _name_system(found, system)
+        for system, source in list_label_sources(labels)
+        for found in read_labels(source)
+    ]
+
+
+def _name_system(labels: Labels, system: str) -> Labels:
+    """Return labels of one system under another name."""
+    known = list(dict.fromkeys(row.system for row in labels.rows if row.system is not None))
+    if len(known) > 1:
+        message = f"holds labels of {len(known)} systems ({name_some(known, 2)}), expected one, to be called `{system}`"
+        raise BadInput(labels.name, [Problem.error("several-systems", labels.name, message)])
+    rows = tuple(row._replace(system=system) for row in labels.rows)
+    return replace(labels, rows=rows, listed=tuple((query, system) for query, _ in labels.listed))  # type: ignore[arg-type]
 
 
 def _list_given(truth: Truth) -> set[str]:
@@ -257,11 +283,12 @@ def _make_truth(
         _refuse_two_importances(listed, labels)
     groups: dict[str, dict[str, list[str]]] = {}
     answerable: dict[str, bool] = {}
-    for row in () if references is None else references.rows:
-        if row.answer is not None:
-            groups.setdefault(row.query, {}).setdefault(row.group, []).append(row.answer)
-        if row.answerable is not None:
-            answerable[row.query] = row.answerable
+    for known_answer in () if references is None else references.rows:
+        query = known_answer.query
+        if known_answer.answer is not None:
+            groups.setdefault(query, {}).setdefault(known_answer.group, []).append(known_answer.answer)
+        if known_answer.answerable is not None:
+            answerable[query] = known_answer.answerable
     queries = {part.query for part in answers} | listed.keys() | groups.keys() | answerable.keys()
     true = {query: tuple(map(tuple, own.values())) for query, own in groups.items()}
     return Truth(tuple(sorted(queries, key=str.encode)), listed, true, answerable)
@@ -301,21 +328,49 @@ class _Matching:
         self._labels: dict[str, int] = dict.fromkeys(answers.systems, 0)
         self._unused: dict[str, int] = dict.fromkeys(answers.systems, 0)
         self._elsewhere: dict[str, None] = {}
+        self._matched: set[str] = set()
+        """Kinds of labels of which one belongs to an answer."""
+        self._said: dict[str, list[str]] = {}
+        """Queries of each system whose answer is empty and has nuggets that are labelled as said."""
+        self._listed = given_nuggets
         names = _NuggetNames(truth) if given_nuggets else None
         self._add_nuggets(labels, names)
         self._add_support(labels)
         self._add_claims(labels)
         for source in labels:
             source.problems.raise_if_any()
+        self._refuse_strangers(labels)
+
+    def _refuse_strangers(self, labels: Sequence[Labels]) -> None:
+        """Raise `BadInput` if all labels of a kind belong to something else: every pair would count as unlabelled."""
+        kinds: tuple[type[Assignment | Support | Claim], ...] = (Assignment, Support, Claim)
+        for kind in kinds:
+            first: tuple[Rows[Any], int, Any] | None = next(merge(kind, labels), None)
+            cites = kind is not Support or any(part.citations for part in self._answers)
+            if first is None or kind.__name__ in self._matched or not cites:
+                continue
+            source, number, row = first
+            source.problems.add("no-label-matches", number, f"no label belongs to {_describe_label(row)}")
+            names, queries = (
+                name_some([f"`{name}`" for name in dict.fromkeys(self._answers.table[column].to_pylist())], 3)
+                for column in ("system", "query")
+            )
+            source.problems.raise_if_any(
+                hint=f"the answers are of {names} to {queries}; `NAME=FILE` names the system of a file"
+            )
 
     def _find(self, source: Rows[Any], number: int, row: Any) -> tuple[str, Unit] | None:
         """Return the answer that a label belongs to; None if there is none."""
-        system = row.system or self._only
+        system = row.system or self._only or self._find_own(source)
         if system is None:
             message = (
                 f"names no system, expected one of {', '.join(f'`{name}`' for name in self._answers.systems)}"
             )
-            source.problems.add("no-system", number, message)
+            if not source.problems.counts["no-system"]:
+                source.problems.add("no-system", number, message)
+            source.problems.hint = (
+                "`NAME=FILE` names the system of a file of labels, and a dict does in Python"
+            )
             return None
         if system not in self._by_system:
             self._elsewhere[system] = None
@@ -325,11 +380,16 @@ class _Matching:
         if unit in self._by_system[system]:
             return system, unit
         # a label without an attempt belongs to the only one
-        own = self._units.get((system, row.query), []) if row.attempt is None else []
-        if len(own) == 1:
-            return system, own[0]
+        units = self._units.get((system, row.query), []) if row.attempt is None else []
+        if len(units) == 1:
+            return system, units[0]
         self._unused[system] += 1
         return None
+
+    def _find_own(self, source: Rows[Any]) -> str | None:
+        """Return the system whose answers a file of the same name has; None if there is none."""
+        name = Path(source.name).stem
+        return name if name in self._by_system else None
 
     def _add_nuggets(self, labels: Sequence[Labels], names: _NuggetNames | None) -> None:
         for source, number, row in merge(Assignment, labels):
@@ -342,13 +402,17 @@ class _Matching:
                 source.problems.add("unknown-nugget", number, message)
                 continue
             found = self._find(source, number, row)
-            if found is not None:
+            if found is None:
+                continue
+            self._matched.add("Assignment")
+            self._check_text(*found, row)
+            if row.label != UNLABELLED:
                 known = self._nuggets.setdefault(found[0], {}).setdefault(found[1], {})
                 known.setdefault(nugget, []).append(row.label)
 
     def _add_support(self, labels: Sequence[Labels]) -> None:
         for source, number, row in merge(Support, labels):
-            self.given.add(CITATIONS)
+            self.given.update((CITATIONS, FIRST, SETS))
             found = self._find(source, number, row)
             if found is None:
                 continue
@@ -359,7 +423,9 @@ class _Matching:
                 message = f"the answer of `{system}` to `{row.query}` has no part {row.part}, expected 1 to {len(parts)}"
                 source.problems.add("unknown-part", number, message)
                 continue
-            if not set(row.documents) <= set(part.citations):
+            if set(row.documents) <= set(part.citations):
+                self._matched.add("Support")
+            else:
                 self._unused[system] += 1
             key = (row.part, tuple(sorted(set(row.documents))))
             self._support.setdefault(system, {}).setdefault(unit, {}).setdefault(key, []).append(row.label)
@@ -378,7 +444,16 @@ class _Matching:
                 self.given.add(name_kind(row))
             found = self._find(source, number, row)
             if found is not None:
+                self._matched.add("Claim")
                 self._claims.setdefault(found[0], {}).setdefault(found[1], []).append(row)
+
+    def _check_text(self, system: str, unit: Unit, row: Assignment) -> None:
+        """Remember an empty answer that is said to state a nugget."""
+        empty = row.label in {"support", "partial_support"} and not any(
+            part.text for part in self._by_system[system][unit]
+        )
+        if empty and unit[0] not in (known := self._said.setdefault(system, [])):
+            known.append(unit[0])
 
     def label(self, system: str) -> LabelledAnswers:
         """Return the answers of a system with their labels; of several that differ, all in their order."""
@@ -387,6 +462,13 @@ class _Matching:
             names = ", ".join(f"`{name}`" for name in list(self._elsewhere)[:3])
             message = f"labels of systems without answers here are not used: {names}{', …' if len(self._elsewhere) > 3 else ''}"
             notes.append(Note("other-systems", "info", message))
+        if self._listed and NUGGETS not in self.given:
+            message = "nuggets are listed, and no label says which answers have them: no recall of nuggets"
+            notes.append(Note("nuggets-without-labels", "warning", message))
+        if self._said.get(system):
+            queries = name_some([f"`{query}`" for query in self._said[system]], 3)
+            message = f"{counted(len(self._said[system]), 'empty answer')} of `{system}` labelled as stating nuggets: {queries}; the labels may be those of other answers"
+            notes.insert(0, Note("empty-answers", "warning", message))
         return LabelledAnswers(
             system,
             self._by_system[system],
@@ -411,6 +493,17 @@ class _NuggetNames:
     def find(self, query: str, name: str) -> str | None:
         """Return the id of a nugget; None if the query has none of that name."""
         return self._by_query.get(query, {}).get(name)
+
+
+def _describe_label(row: Assignment | Support | Claim) -> str:
+    """Return what the first label that belongs to nothing is about."""
+    of = "" if row.system is None else f" of `{row.system}`"
+    if not isinstance(row, Support):
+        return f"an answer: the first is for the answer{of} to `{row.query}`"
+    cited = name_some([f"`{name}`" for name in row.documents], 3)
+    return (
+        f"a citation: the first is for the answer{of} to `{row.query}`, part {row.part} of it citing {cited}"
+    )
 
 
 def _shorten(text: str, most: int = 60) -> str:

@@ -12,9 +12,9 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from judged.answers.kernels import STATES, SUPPORT, AnswerView, CitationArrays, ClaimArrays, NuggetArrays
-from judged.answers.measures import ANSWER_MEASURES
 from judged.answers.needs import (
     CITATIONS,
+    FIRST,
     NUGGETS,
     PAIRS,
     REFERENCES,
@@ -32,7 +32,7 @@ from judged.arrays import Ints
 from judged.errors import BadInput
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
-from judged.problem import Note, Problem
+from judged.problem import Note, Problem, Severity
 from judged.scoring.alignment import Alignment
 from judged.scoring.family import Family, Measures
 from judged.tables.columns import to_strings
@@ -149,7 +149,7 @@ class AnswerCounts:
                 f"{self.conflicts:,}",
             )
         if self.unused and kinds:
-            severity = "warning" if 2 * self.unused > self.labels else "info"
+            severity: Severity = "warning" if 2 * self.unused > self.labels else "info"
             verb = "matches" if self.unused == 1 else "match"
             message = f"{self.unused:,} of {counted(self.labels, 'label')} {verb} no answer or citation"
             yield Note(
@@ -158,7 +158,7 @@ class AnswerCounts:
                 message,
                 "labels that match no answer or citation",
                 f"{self.unused:,}",
-            )  # type: ignore[arg-type]
+            )
         yield from self.input_notes
 
     def _note_without(self, protocol: AnswerProtocol, kind: str, count: int) -> Note:
@@ -229,6 +229,13 @@ class _Labels:
         self.unlabelled[kind] += 1
         self.first.setdefault(kind, pair)
         return self.fill
+
+    def count_again(self, kind: str, labels: Sequence[str] | None, pair: str) -> None:
+        """Count a pair that was looked up as one of another kind, too."""
+        self.pairs[kind] += 1
+        if not labels:
+            self.unlabelled[kind] += 1
+            self.first.setdefault(kind, pair)
 
 
 def align_answers(
@@ -384,10 +391,10 @@ def _align_citations(system: LabelledAnswers, units: Sequence[Unit], labels: _La
             if not part.text and not part.citations:
                 continue
             find = _Sets(part, known, labels, f"part {part.part} of query `{unit[0]}`")
-            for document in part.citations:
+            for at, document in enumerate(part.citations):
                 sentence.append(len(joint))
                 passage.append(numbers.setdefault(document, len(numbers)))
-                state.append(find.single(document))
+                state.append(find.single(document, first=at == 0))
             joint.append(find.together(part.citations))
             rest += [
                 find.together(part.citations[:at] + part.citations[at + 1 :])
@@ -412,10 +419,12 @@ class _Sets:
     def __init__(self, part: Part, known: Mapping[Cited, Sequence[str]], labels: _Labels, place: str) -> None:
         self._part, self._known, self._labels, self._place = part.part, known, labels, place
 
-    def single(self, document: str) -> float:
-        """Return the support by one document."""
-        labels = self._known.get((self._part, (document,)))
-        return self._labels.find(CITATIONS, labels, SUPPORT, f"{self._place}, document `{document}`")
+    def single(self, document: str, *, first: bool) -> float:
+        """Return the support by one document, which may be the first that the sentence cites."""
+        labels, pair = self._known.get((self._part, (document,))), f"{self._place}, document `{document}`"
+        if first:
+            self._labels.count_again(FIRST, labels, pair)
+        return self._labels.find(CITATIONS, labels, SUPPORT, pair)
 
     def together(self, documents: tuple[str, ...]) -> float:
         """Return the support by several documents together: a set with a full supporter supports, labelled or not."""
@@ -535,9 +544,7 @@ ANSWER = Family(
     protocol=AnswerProtocol,
     view=AnswerView,
     align=align_answers,
-    measures=ANSWER_MEASURES,
     default_measures=("NuggetRecall", "CitationPrecision", "CitationRecall", "Cited", "Words"),
-    parse=parse_answer_measures,
     input_roles=("nuggets", "responses"),
 )
 """Generated answers, scored by labels of their nuggets, citations and claims."""

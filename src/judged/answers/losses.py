@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from dataclasses import dataclass, field
+from math import isnan, nan
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 import pyarrow as pa
 
+from judged.answers.read import read_nugget_judgments
 from judged.arrays import Floats
 from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, Value, query_table
 from judged.errors import BadInput, BadMeasure, UnknownName
-from judged.io.read import read_judgments, read_run
+from judged.io.read import read_run
 from judged.problem import Note, Problem
 from judged.protocol import Protocol
 from judged.result import Provenance, Result, observe_files, tabulate
 from judged.scoring.locate import locate_judged
-from judged.stats.intervals import Interval, student_interval
+from judged.stats.intervals import Interval, mean_interval
+from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
 from judged.tables.inputs import RunLike
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
@@ -52,7 +56,7 @@ class QueryLosses:
 
 @dataclass(frozen=True, slots=True)
 class SystemLosses:
-    """The four shares of one system, each the mean over queries with its interval."""
+    """The four shares of one system: means over queries, with NaN for the ends of an interval that does not exist."""
 
     system: str
     queries: int
@@ -93,22 +97,22 @@ class LossReport(Result):
     def tables(self) -> Mapping[str, pa.Table]:
         """Return the shares of every system with their intervals, and those of every query."""
         return {
-            "losses": tabulate(list(self.rows())),
+            "losses": tabulate(list(self._list_shares())),
             "queries_lost": tabulate(list(map(_to_row, self.queries))),
         }
 
-    def rows(self) -> Iterator[dict[str, Value]]:
+    def _list_shares(self) -> Iterator[dict[str, Value]]:
         """Yield a row for each system and share."""
         for row in self.systems:
             for name in SHARES:
-                interval: Interval = getattr(row, name)
+                share: Interval = getattr(row, name)
                 yield {
                     "system": row.system,
                     "share": name,
-                    "mean": interval.mean,
-                    "low": interval.low,
-                    "high": interval.high,
-                    "level": interval.level,
+                    "mean": share.mean,
+                    "low": None if isnan(share.low) else share.low,
+                    "high": None if isnan(share.high) else share.high,
+                    "level": share.level,
                     "queries": row.queries,
                     "nuggets": row.nuggets,
                     "use": row.use,
@@ -122,8 +126,8 @@ class LossReport(Result):
                 f"{row.system}: recall {row.recall:.{display.digits}f}; better retrieval could add at most "
                 f"{retrieval:.{display.digits}f}, better generation {generation:.{display.digits}f}"
             )
-        rows = tuple(
-            (row.system, *(_to_estimate(getattr(row, name)) for name in SHARES), row.use)
+        rows: tuple[tuple[Value, ...], ...] = tuple(
+            (row.system, *(_to_estimate(getattr(row, name), row.queries) for name in SHARES), row.use)
             for row in self.systems
         )
         yield Table(
@@ -142,8 +146,10 @@ def _to_row(row: QueryLosses) -> dict[str, Value]:
     return {name: getattr(row, name) for name in QueryLosses.__dataclass_fields__}
 
 
-def _to_estimate(interval: Interval) -> Estimate:
-    return Estimate(interval.mean, interval.low, interval.high)
+def _to_estimate(share: Interval, queries: int) -> Estimate:
+    if isnan(share.low):
+        return Estimate(share.mean, reason=str(ONE_QUERY if queries == 1 else NO_SPREAD))
+    return Estimate(share.mean, share.low, share.high)
 
 
 def attribute_losses(
@@ -177,20 +183,21 @@ def attribute_losses(
     >>> losses["bot"].retrieved_said.mean, losses["bot"].retrieved_unsaid.mean, losses["bot"].neither.mean
     (0.5, 0.5, 0.0)
     """
-    from judged.answers.evaluate import LabelledInputs
+    from judged.answers.evaluate import LabelledInputs, list_label_sources
 
-    given = run if _is_by_system(run) else {None: run}
+    given: Mapping[Any, Any] = cast("Mapping[Any, Any]", run) if _is_by_system(run) else {None: run}
     runs = [(None if key is None else str(key), source) for key, source in given.items()]
     inputs = observe_files(
         [
             ("responses", responses),
             ("nuggets", nuggets),
+            *(("labels", source) for _, source in list_label_sources(labels)),
             *(("run", source) for _, source in runs),
             ("judgments", judgments),
         ]
     )
     answers = LabelledInputs.read(responses, nuggets=nuggets, labels=labels, references=None, name=name)
-    judged = read_judgments(judgments, intents=True)
+    judged = read_nugget_judgments(judgments)
     tables = {key: read_run(source) for key, source in runs}
     found = attribute(
         answers, tables, judged, importance=importance, strict=strict, depth=depth, rel=rel, level=level
@@ -240,7 +247,8 @@ def attribute(
     for system in answers.systems:
         run = runs.get(system.name, runs.get(None))
         assert run is not None  # noqa: S101 - `_check` has seen to it
-        found = _find_retrieved(judgments, run, holders, depth)
+        found, judged = _find_retrieved(judgments, run, holders, depth)
+        notes += _note_system(answers, system, run, judged, depth)
         own = list(_list_queries(answers, system, found, importance, strict=strict))
         if not own:
             msg = f"no query of {system.name} has nuggets to attribute"
@@ -330,11 +338,40 @@ def _note_holders(answers: LabelledInputs, holders: Holders, importance: Importa
 
 def _find_retrieved(
     judgments: Judgments, run: Run, holders: Holders, depth: int | None
-) -> set[tuple[str, str]]:
-    """Return the queries and nuggets that the retrieved documents have."""
+) -> tuple[set[tuple[str, str]], Counter[str]]:
+    """Return the queries and nuggets that the retrieved documents have, and the number of judged ones of each query."""
     ranks = locate_judged(judgments, run, Protocol(), threads=1).ranks
     within = ranks.rank > 0 if depth is None else (ranks.rank > 0) & (ranks.rank <= depth)
-    return {pair for row in ranks.row[within].tolist() for pair in holders.get(row, ())}
+    rows = ranks.row[within].tolist()
+    queries = judgments.table["query"]
+    judged = Counter(queries.take(pa.array(rows, type=pa.int64())).to_pylist())
+    return {pair for row in rows for pair in holders.get(row, ())}, judged
+
+
+def _note_system(
+    answers: LabelledInputs, system: LabelledAnswers, run: Run, judged: Counter[str], depth: int | None
+) -> Iterator[Note]:
+    """Yield notes on what counts as not retrieved, or as not said, because it has no judgment or label."""
+    asked = {query for query, nuggets in answers.truth.nuggets.items() if nuggets}
+    retrieved = Counter(run.to_arrow()["query"].to_pylist())
+    known = {query: min(count, depth or count) for query, count in retrieved.items() if query in asked}
+    total = sum(known.values())
+    without = total - sum(count for query, count in judged.items() if query in known)
+    if without:
+        message = (
+            f"{system.name}: {without:,} of {counted(total, 'retrieved document')} ({100 * without / total:.1f} %) have no"
+            " judgment by nugget: they count as having none, so that retrieval may seem to lose more than it does"
+        )
+        yield Note("unjudged-documents", "warning", message)
+    if asked - known.keys():
+        message = f"{system.name}: the run has no results for {counted(len(asked - known.keys()), 'query')} with nuggets"
+        yield Note("queries-without-results", "warning", message)
+    pairs = [(unit, key) for unit in system.answers for key in answers.truth.nuggets.get(unit[0], ())]
+    unlabelled = sum(1 for unit, key in pairs if not system.nuggets.get(unit, {}).get(key))
+    if unlabelled:
+        share = f"{100 * unlabelled / len(pairs):.1f} %"
+        message = f"{system.name}: {unlabelled:,} of {counted(len(pairs), 'nugget')} unlabelled ({share}): counted as not said"
+        yield Note("unlabelled", "warning", message)
 
 
 _WORTH = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
@@ -369,15 +406,16 @@ def _list_queries(
         yield QueryLosses(system.name, query, len(keys), *(float(share.mean()) for share in shares))
 
 
-def _within_scale(interval: Interval) -> Interval:
-    """Return the interval of a share, which lies between 0 and 1."""
-    return replace(interval, low=max(interval.low, 0.0), high=min(interval.high, 1.0))
+def _find_interval(values: Floats, level: float) -> Interval:
+    """Return the mean of shares with its interval, which lies between 0 and 1; one query, or equal ones, have none."""
+    found = mean_interval(values, level=level, scale=(0.0, 1.0))
+    return Interval(float(values.mean()), nan, nan, level) if isinstance(found, Undefined) else found
 
 
 def _summarise(system: str, queries: Sequence[QueryLosses], level: float) -> SystemLosses:
     columns: dict[str, Floats] = {name: np.array([getattr(row, name) for row in queries]) for name in SHARES}
-    intervals = [_within_scale(student_interval(values, level=level)) for values in columns.values()]
+    shares = [_find_interval(values, level) for values in columns.values()]
     retrieved = columns["retrieved_said"].sum() + columns["retrieved_unsaid"].sum()
     use = float(columns["retrieved_said"].sum() / retrieved) if retrieved else float("nan")
     nuggets = sum(row.nuggets for row in queries)
-    return SystemLosses(system, len(queries), nuggets, *intervals, use=use)
+    return SystemLosses(system, len(queries), nuggets, **dict(zip(columns, shares, strict=True)), use=use)

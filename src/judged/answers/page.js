@@ -8,9 +8,10 @@ definePage("answers", "", async (page, subject) => {
   if (data.shares.length) page.append(...lossBars(data));
   const points = await block(subject, "answers", "points");
   if (points.length) page.append(recallAgainstWords(data, points));
-  if (data.contrasts.length) page.append(h("h2", {}, "Paired differences"), answerContrasts(data));
+  if (data.contrasts.length) page.append(h("h2", {}, "Paired differences"), ...answerContrasts(data));
+  if (data.human.agreement.length) page.append(...humanSample(data.human));
   page.append(notes(subject) || "");
-  await oneQuestion(page, subject, data);
+  await oneQuestion(page, subject, data, points);
 });
 
 const LOSS_KINDS = [
@@ -128,7 +129,12 @@ function lossBars(data) {
         from = x;
       x += share;
       return [
-        h("rect", { class: `fill-${colour}`, x: percent(from, 3).replace(" ", ""), width: percent(share, 3).replace(" ", ""), height: 26 }),
+        h("rect", {
+          class: `fill-${colour}`,
+          x: percent(from, 3).replace(" ", ""),
+          width: percent(share, 3).replace(" ", ""),
+          height: 26,
+        }),
         share > 0.07 &&
           h(
             "text",
@@ -141,11 +147,7 @@ function lossBars(data) {
   };
   return [
     h("h2", {}, "Where nuggets are lost"),
-    h(
-      "p",
-      { class: "note" },
-      "Every nugget is in a retrieved document or not, and in the answer or not.",
-    ),
+    h("p", { class: "note" }, "Every nugget is in a retrieved document or not, and in the answer or not."),
     h(
       "div",
       { class: "lossbars" },
@@ -155,7 +157,13 @@ function lossBars(data) {
       "ul",
       { class: "keys" },
       LOSS_KINDS.map(([kind, colour, words]) =>
-        h("li", {}, h("span", { class: `key fill-${colour}` }), h("strong", {}, data.words[kind]), `: ${words}`),
+        h(
+          "li",
+          {},
+          h("span", { class: `key fill-${colour}` }),
+          h("strong", {}, data.words[kind]),
+          `: ${words}`,
+        ),
       ),
     ),
     h(
@@ -166,13 +174,20 @@ function lossBars(data) {
         name: "Losses",
         rows: data.shares,
         columns: [
-          { name: "system", text: true, left: true, value: row => row.system, cell: row => named(row.system) },
+          {
+            name: "system",
+            text: true,
+            left: true,
+            value: row => row.system,
+            cell: row => named(row.system),
+          },
           ...LOSS_KINDS.map(([kind]) => ({
             name: data.words[kind],
             value: row => float(row[kind][0]),
             cell: row => [
               fixed(row[kind][0], 3),
-              h("span", { class: "soft" }, ` ${fixed(row[kind][1], 3)} to ${fixed(row[kind][2], 3)}`),
+              known(row[kind][1]) &&
+                h("span", { class: "soft" }, ` ${fixed(row[kind][1], 3)} to ${fixed(row[kind][2], 3)}`),
             ],
           })),
           { name: "said of retrieved", value: row => float(row.use), cell: row => fixed(row.use, 3) },
@@ -222,15 +237,39 @@ function recallAgainstWords(data, points) {
   );
 }
 
+/** The differences in the main measure, and those in others on request. */
 function answerContrasts(data) {
+  const main = data.contrasts.filter(row => row.measure === data.main),
+    others = data.contrasts.filter(row => row.measure !== data.main);
+  if (!main.length) return [contrastTable(data.contrasts)];
+  return [
+    contrastTable(main, `On the same questions, in ${wordsOf(data)}`),
+    others.length
+      ? h(
+          "details",
+          { class: "note" },
+          h("summary", {}, "Differences in other measures"),
+          contrastTable(others),
+        )
+      : "",
+  ];
+}
+
+function contrastTable(rows, caption = "") {
   return table({
     name: "Differences",
-    rows: data.contrasts,
+    rows,
     limit: 30,
     columns: [
       { name: "measure", text: true, left: true, value: row => row.measure },
       { name: "system", text: true, left: true, value: row => row.system, cell: row => named(row.system) },
-      { name: "against", text: true, left: true, value: row => row.baseline, cell: row => named(row.baseline) },
+      {
+        name: "against",
+        text: true,
+        left: true,
+        value: row => row.baseline,
+        cell: row => named(row.baseline),
+      },
       { name: "difference", value: row => float(row.difference), cell: row => signed(row.difference, 3) },
       {
         name: "interval",
@@ -239,11 +278,68 @@ function answerContrasts(data) {
       },
       { name: "p", value: row => float(row.p_corrected), cell: row => formatP(row.p_corrected) },
     ],
-    caption: "On the same questions; p is corrected for the comparisons of a measure.",
+    caption: `${caption || "On the same questions"}; p is corrected for the comparisons of a measure.`,
   });
 }
 
-async function oneQuestion(page, subject, data) {
+/** Agreement of labels with those of people, and means corrected by them. */
+function humanSample({ agreement, means }) {
+  return [
+    h("h2", {}, "Labels against people"),
+    table({
+      name: "Agreement",
+      rows: agreement,
+      columns: [
+        { name: "labels", text: true, left: true, value: row => row.labels },
+        { name: "pairs", value: row => float(row.pairs), cell: row => count(row.pairs) },
+        { name: "same", value: row => float(row.same), cell: row => percent(row.same, 0) },
+        { name: "κ", value: row => float(row.kappa), cell: row => fixed(row.kappa, 3) },
+        {
+          name: "quadratic κ",
+          value: row => float(row.quadratic_kappa),
+          cell: row => fixed(row.quadratic_kappa, 3),
+          rank: 2,
+        },
+        { name: "ordinal α", value: row => float(row.alpha), cell: row => fixed(row.alpha, 3), rank: 2 },
+      ],
+    }),
+    means.length
+      ? table({
+          name: "Corrected",
+          rows: means,
+          limit: 30,
+          columns: [
+            {
+              name: "system",
+              text: true,
+              left: true,
+              value: row => row.system,
+              cell: row => named(row.system),
+            },
+            { name: "measure", text: true, left: true, value: row => row.measure },
+            { name: "by labels", value: row => float(row.labels), cell: row => fixed(row.labels, 3) },
+            { name: "corrected", value: row => float(row.corrected), cell: row => fixed(row.corrected, 3) },
+            {
+              name: "interval",
+              value: row =>
+                known(row.low) ? `${fixed(row.low, 3)} to ${fixed(row.high, 3)}` : row.reason || "–",
+              rank: 2,
+            },
+            {
+              name: "questions by people",
+              value: row => float(row.queries),
+              cell: row => count(row.queries),
+              rank: 2,
+            },
+          ],
+          caption:
+            "Corrected by the labels of people on a sample of the questions, which must be a random one.",
+        })
+      : "",
+  ];
+}
+
+async function oneQuestion(page, subject, data, points) {
   page.append(h("h2", {}, "One question"));
   if (!data.queries.length)
     return page.append(h("p", { class: "note" }, "Answers are not in this file, only their values."));
@@ -255,8 +351,10 @@ async function oneQuestion(page, subject, data) {
     chosen = ids.includes(state.id) ? state.id : ids[0];
   const show = id =>
     holder.replaceChildren(
-      ...(nuggets[id] || []).length ? [nuggetTable(data, nuggets[id])] : [],
-      ...(answers[id] || []).map(answer => oneAnswer(answer, passages)),
+      ...((nuggets[id] || []).length ? [nuggetTable(data, nuggets[id])] : []),
+      ...(answers[id] || []).map(answer =>
+        oneAnswer(answer, passages, answerFacts(data, points, id, answer)),
+      ),
     );
   const select = h(
     "select",
@@ -320,8 +418,21 @@ function nuggetTable(data, rows) {
   });
 }
 
+/** The value, the length and the support of one answer, in a line. */
+function answerFacts(data, points, id, { system, attempt, sentences, supported }) {
+  const point = attempt === null && points.find(row => row.system === system && row.query === id),
+    cites = sentences.some(({ citations }) => citations.length);
+  return [
+    point && `${wordsOf(data)} ${fixed(point.value, 3)}`,
+    cites && `${count(supported)} of ${plural(sentences.length, "sentence")} supported`,
+    point && plural(point.words, "word"),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
 /** An answer, a sentence after the other; a citation opens its passage below. */
-function oneAnswer({ system, attempt, sentences }, passages) {
+function oneAnswer({ system, attempt, sentences }, passages, facts) {
   const opened = h("div", { class: "passage", role: "status" });
   let current = null;
   const open = (button, document, words) => {
@@ -357,12 +468,18 @@ function oneAnswer({ system, attempt, sentences }, passages) {
     "section",
     { class: "answer" },
     h("h3", {}, named(system), attempt ? h("span", { class: "soft" }, ` attempt ${attempt}`) : ""),
+    facts && h("p", { class: "soft facts" }, facts),
     sentences.length
       ? h(
           "p",
           {},
           sentences.map(({ text, support, citations }) => [
-            h("span", { class: `sent sent-${support}` }, h("bdi", {}, text || "(no text)"), hidden(` (${SUPPORT_WORDS[support]}) `)),
+            h(
+              "span",
+              { class: `sent sent-${support}` },
+              h("bdi", {}, text || "(no text)"),
+              hidden(` (${SUPPORT_WORDS[support]}) `),
+            ),
             citations.map(cite),
             " ",
           ]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
 from judged.answers.losses import SHARES
@@ -26,7 +27,7 @@ def make_data(entry: Entry) -> PageData:
     systems, details = report.systems, report.details
     measures = [measure for measure in systems.measures if not measure.text]
     level = 0.95 if report.comparison is None else report.comparison.settings.level
-    intervals = add_intervals(systems, level=level).intervals
+    intervals = add_intervals(systems, level=level)[0].intervals
     main = next(
         (measure.label for measure in measures if measure.higher_is_better is not None), measures[0].label
     )
@@ -62,6 +63,10 @@ def make_data(entry: Entry) -> PageData:
         ],
         "shares": _pack_losses(report),
         "words": dict(SHARES),
+        "human": {
+            "agreement": [] if report.human is None else [asdict(row) for row in report.human.agreement],
+            "means": [] if report.human is None else list(report.human.rows()),
+        },
         "contrasts": [] if report.comparison is None else report.comparison.list_rows("differences"),
         "queries": [{"id": query, "text": entry.queries.get(query, "")} for query in queries],
         "kept": len(queries),
@@ -144,6 +149,7 @@ def _pack_answer(answer: Answer) -> Json:
     return {
         "system": answer.system,
         "attempt": answer.attempt,
+        "supported": sum(sentence.support == "full" for sentence in answer.sentences),
         "sentences": [
             {
                 "text": _cut(sentence.text),

@@ -98,6 +98,8 @@ for _profile in (
             "Means are percentages there.",
             "A sentence with a citation out of range is unsupported there, and an error here.",
             "Only the first three citations of a sentence are read there by default (`--at_most_citations`).",
+            "Only the first line of an answer is scored there, and sentences are cut by NLTK.",
+            "An empty answer is left out of the means of citations there, and scores 0 here.",
         ),
     ),
     AnswerProfile(

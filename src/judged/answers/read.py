@@ -29,11 +29,14 @@ from judged.answers.tables import (
     Support,
 )
 from judged.errors import BadInput, WrongKind
+from judged.io.read import read_judgments
 from judged.io.scores.content import Content, Json, decode_cell, get, list_objects, open_content
 from judged.problem import Place, Problem, Problems
+from judged.tables.judgments import Judgments
 from judged.tables.mapping import map_schema
 from judged.tables.responses import Part, Responses
 from judged.tables.schema import Schema
+from judged.wording import name_some
 
 LISTS = ("results", "data", "records", "responses", "answers")
 """Keys under which a document may hold its rows."""
@@ -67,7 +70,7 @@ def open_rows(source: object, what: str, name: str | None = None) -> Content:
     content.rows = [
         # most cells are plain, and there may be millions
         {
-            key: decode_cell(value) if value.__class__ is str and value[:1] in _OPENING else value
+            key: _decode(key, value) if value.__class__ is str and value[:1] in _OPENING else value
             for key, value in row.items()
         }
         for row in content.rows
@@ -75,6 +78,14 @@ def open_rows(source: object, what: str, name: str | None = None) -> Content:
     if not content.rows:
         raise BadInput(content.label, [Problem.error("empty", content.label, f"holds no {what}")])
     return content
+
+
+def _decode(column: str, cell: str) -> Json:
+    """Return what a cell holds as JSON; an answer that is JSON is a text all the same, unless it lists sentences."""
+    value = decode_cell(cell)
+    if column.lower() not in RESPONSES["text"].names or value is None:
+        return value
+    return value if list_objects(value) and len(list_objects(value)) == len(value) else cell
 
 
 def _is_file(source: object) -> bool:
@@ -124,7 +135,7 @@ class Fields:
         if found is None:
             found = words.get("_".join(value.lower().replace("-", " ").split()))
         if found is None:
-            scale = ", ".join(f"`{word}`" for word in dict.fromkeys(map(_name_word, words.values())))
+            scale = ", ".join(f"`{word}`" for word in dict.fromkeys(map(_name_word, words.values())) if word)
             self.problems.add("unknown-label", number, f"{name} is `{value}`, expected one of {scale}")
         return found
 
@@ -164,16 +175,36 @@ def read_responses(source: ResponsesLike, *, name: str | None = None) -> Respons
     problems = Problems(_label(source), places.__getitem__)
     for system, given in _list_sources(source, name):
         content = open_rows(given, "responses", None if _is_file(given) else system)
+        if traced := _read_traces(content, given, system, notes):
+            places += [Place(content.label)] * len(traced)
+            parts += traced
+            continue
         for number, part in _read_parts(content, given, system, notes):
             place = content.place(number)
             places.append(place if place.file else Place(content.label, row=place.row, field=place.field))
             parts.append(part)
         content.problems.raise_if_any()
-    problems.hint = (
-        "an answer that occurs twice may be that of two systems of one name: give them names of their own"
-    )
     found = Responses.from_rows(parts, name=_label(source), problems=problems)
     return Responses(found.table, found.name, tuple(notes))
+
+
+def _read_traces(
+    content: Content, given: object, system: str | None, notes: dict[str, None]
+) -> list[Part] | None:
+    """Return the final answers of a trace; None for a table of answers, and for what is neither."""
+    first = {key.lower(): value for row in content.rows[:1] for key, value in _add_metadata(row).items()}
+    texts = [first[name] for name in RESPONSES["text"].names if name in first]
+    is_table = texts and not isinstance(texts[0], Mapping) and first.keys() & set(RESPONSES["query"].names)
+    if is_table or map_schema(RESPONSES, given).mapped or not isinstance(given, str | os.PathLike):
+        return None
+    from judged.answers.traces import read_answers_of_traces
+
+    try:
+        return read_answers_of_traces(given, system, notes)
+    except BadInput as error:
+        if any(problem.code == "no-answers" for problem in error.problems):
+            raise
+        return None  # the error of a table says more
 
 
 def _label(source: object) -> str:
@@ -190,13 +221,13 @@ def _list_sources(source: ResponsesLike, name: str | None) -> Iterator[tuple[str
                 yield str(system), given
     elif isinstance(source, list | tuple) and source and all(_is_file(item) for item in source):
         yield from ((name, item) for item in source)
-    elif isinstance(source, list | tuple) and source and all(_is_named(item) for item in source):
+    elif isinstance(source, list | tuple) and source and all(is_named(item) for item in source):
         yield from source
     else:
         yield name, source
 
 
-def _is_named(item: object) -> bool:
+def is_named(item: object) -> bool:
     """Return whether an item is a pair of a name, or None, and a file."""
     return (
         isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str | None) and _is_file(item[1])
@@ -216,12 +247,13 @@ def _read_parts(
     content: Content, source: object, system: str | None, notes: dict[str, None]
 ) -> Iterator[tuple[int, Part]]:
     """Yield every part with the number of its row."""
-    content.rows = [
-        {**row, **row["metadata"]} if isinstance(row.get("metadata"), Mapping) else row
-        for row in content.rows
-    ]
+    content.rows = [_add_metadata(row) for row in content.rows]
     content.__dict__.pop("columns", None)  # cached, and the metadata has columns too
     fields = Fields.of(content, RESPONSES, source)
+    texts = fields.columns["text"]
+    if len(texts) > 1:
+        others = name_some([f"`{name}`" for name in texts[1:]], 3)
+        notes[f"answers are read from the column `{texts[0]}`, not from {others}"] = None
     named = {fields.text(row, 0, "system") for row in content.rows if fields.raw(row, "system") is not None}
     if system is not None and len(named) > 1:
         message = f"holds answers of {len(named)} systems ({', '.join(sorted(map(str, named))[:3])}), expected one, to be called `{system}`"
@@ -244,6 +276,15 @@ def _read_parts(
             )
 
 
+def _add_metadata(row: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a row with the ids that TREC 2025 has under `metadata`."""
+    metadata = row.get("metadata")
+    if not isinstance(metadata, Mapping):
+        return dict(row)
+    ids = {*RESPONSES["query"].names, *RESPONSES["system"].names, *RESPONSES["attempt"].names}
+    return {**{name: value for name, value in metadata.items() if name.lower() in ids}, **row}
+
+
 def _to_number(text: str, row: int, problems: Problems) -> int:
     if text.isdecimal():
         return int(text)
@@ -256,12 +297,14 @@ def _split_row(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the sentences of a row with the documents that each cites."""
     references = _list_documents(fields.raw(row, "references"))
-    answer, given = fields.raw(row, "text"), fields.raw(row, "citations")
+    # a null in the first column is an empty answer, and not the true one in the next
+    column = next((name for name in fields.columns["text"] if name in row), None)
+    answer, given = row.get(column) if column else None, fields.raw(row, "citations")
     cite = _Citing(references, fields.problems, number)
     if isinstance(answer, list | tuple):
         yield from _list_sentences(answer, cite, fields.problems, number)
         return
-    text = fields.text(row, number, "text") or ""
+    text = Fields({"text": (column,) if column else ()}, fields.problems).text(row, number, "text") or ""
     listed = None if given is None else _split_list(given)
     if not whole:
         clean, marks = take_citations(text)
@@ -306,7 +349,8 @@ class _Citing:
 
     def by_position(self, citations: Json) -> tuple[str, ...]:
         """Return the documents of citations that count from 0, or are ids."""
-        found = (self._find(citation, first=0) for citation in (citations or ()))
+        listed = [] if citations is None else _split_list(citations)
+        found = (self._find(citation, first=0) for citation in listed)
         return tuple(document for document in found if document is not None)
 
     def by_mark(self, numbers: Iterable[int]) -> tuple[str, ...]:
@@ -317,21 +361,30 @@ class _Citing:
     def _find(self, citation: Json, *, first: int) -> str | None:
         if isinstance(citation, Mapping):
             citation = next((citation[key] for key in _ID if key in citation), None)
-        whole = isinstance(citation, int) and not isinstance(citation, bool)
         if isinstance(citation, str) and (not self.references or citation in self.references):
             return citation
-        if isinstance(citation, str) and citation.isdecimal():
-            citation, whole = int(citation), True
-        if whole and not self.references:
-            return str(citation)
-        if whole and 0 <= citation - first < len(self.references):
-            return self.references[citation - first]
+        number = _to_whole(citation)
+        if number is not None and not self.references:
+            return str(number)
+        if number is not None and 0 <= number - first < len(self.references):
+            return self.references[number - first]
         last = len(self.references) - 1 + first
-        expected = f"a reference of the answer, {first} to {last}" if self.references else "an id"
-        self.problems.add(
-            "citation-out-of-range", self.row, f"citation `{citation}` is out of range, expected {expected}"
-        )
+        if number is None and self.references:
+            message = (
+                f"citation `{citation}` is not among the {len(self.references)} references of the answer"
+            )
+        else:
+            expected = f"a reference of the answer, {first} to {last}" if self.references else "an id"
+            message = f"citation `{citation}` is out of range, expected {expected}"
+        self.problems.add("citation-out-of-range", self.row, message)
         return None
+
+
+def _to_whole(citation: Json) -> int | None:
+    """Return a whole number, written as one or as text; None for anything else."""
+    if isinstance(citation, str) and citation.isdecimal():
+        return int(citation)
+    return citation if isinstance(citation, int) and not isinstance(citation, bool) else None
 
 
 _ID = ("docid", "doc_id", "id", "document_id", "segment_id", "title")
@@ -449,6 +502,12 @@ def read_labels(source: object) -> list[Labels]:
         return [_read_ragchecker(content)]
     if {"claim", "side"} <= lower:
         return [_read_claims(content, source)]
+    if holds_documents(content):
+        message = (
+            "has labels of nuggets and documents (`candidate_text`), expected labels of nuggets and answers"
+        )
+        hint = "give them as judgments (`judgments=`, `--judgments FILE`), which say where nuggets are lost"
+        raise BadInput(content.label, [Problem.error("document-labels", content.label, message)], hint=hint)
     mapped = map_schema(ASSIGNMENTS, source).mapped
     if "nugget" in mapped or lower & {"nugget", "nugget_id", "nuggets"}:
         return [_read_assignments(content, source)]
@@ -457,6 +516,36 @@ def read_labels(source: object) -> list[Labels]:
     message = f"holds no labels of answers: {content.describe()}"
     hint = "labels of nuggets have a column `nugget`, those of citations `part` and `document`, those of claims `side`, `claim` and `source`"
     raise BadInput(content.label, [Problem.error("unknown-labels", content.label, message)], hint=hint)
+
+
+def holds_documents(content: Content) -> bool:
+    """Return whether a file has the nuggets of retrieved documents, as nuggetizer assigns them, not those of answers."""
+    return {"candidate_text", "docid", "nuggets"} <= content.lower
+
+
+def read_nugget_judgments(source: Any) -> Judgments:
+    """Return which document has which nugget: judgments by intent, or what nuggetizer assigns to retrieved documents.
+
+    A nugget that nuggetizer finds supported is of grade 2, in part of grade 1.
+    """
+    name = os.fsdecode(source) if isinstance(source, str | os.PathLike) else None
+    if not (name and name.endswith((".jsonl", ".json"))) or not holds_documents(
+        content := open_rows(source, "judgments")
+    ):
+        return read_judgments(source, intents=True)
+    grades = {"support": 2, "partial_support": 1, "not_support": 0}
+    rows = []
+    for number, row in enumerate(content.rows):
+        fields = Fields({"query": ("qid",), "document": ("docid",)}, content.problems)
+        query, document = (fields.text(row, number, field, required=True) for field in ("query", "document"))
+        for item in list_objects(row.get("nuggets")):
+            own = Fields({"label": ("assignment",)}, content.problems)
+            label = own.word(item, number, "label", NUGGET_LABELS)
+            if label:
+                intent = str(item.get("text"))
+                rows.append({"query": query, "document": document, "intent": intent, "grade": grades[label]})
+    content.problems.raise_if_any()
+    return read_judgments(rows, name=content.label)
 
 
 def _read_assignments(content: Content, source: object) -> Rows[Assignment]:
@@ -600,8 +689,18 @@ def _read_matrices(
 ) -> Iterator[Claim]:
     """Yield the labels of one answer; every claim has a row, even without labels."""
     for side, texts, alone, matrix, source in _RAGCHECKER:
-        direct, by_passage = row.get(alone) or [], row.get(matrix) or []
-        claims = row.get(texts) or []
+        lists = {key: row.get(key) or [] for key in (texts, alone, matrix)}
+        wrong = [key for key, value in lists.items() if not isinstance(value, list | tuple)]
+        if wrong:
+            fields.problems.add(
+                "not-a-list", number, f"`{wrong[0]}` is {_describe(row[wrong[0]])}, expected a list"
+            )
+            continue
+        claims, direct, by_passage = lists.values()
+        if any(not isinstance(labels, list | tuple) for labels in by_passage):
+            message = f"`{matrix}` has a row that is no list, expected a list of labels for each claim"
+            fields.problems.add("not-a-list", number, message)
+            continue
         count = max(len(claims), len(direct), len(by_passage))
         if any(len(labels) not in {0, count} for labels in (direct, by_passage)):
             message = (

@@ -9,7 +9,10 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from judged.problem import Note, Problems
 from judged.tables.schema import ATTEMPT_COLUMNS, QUERY_COLUMNS, Field, Schema
 
-_QUERY = Field("query", ("query_id", "topic_id", "narrative_id", *QUERY_COLUMNS, "question", "user_input"))
+_QUERY = Field(
+    "query",
+    ("query_id", "topic_id", "narrative_id", "sample_id", *QUERY_COLUMNS, "question", "user_input"),
+)
 _SYSTEM = Field("system", ("system", "run_id", "run", "run_name"), required=False)
 _LABELLER = Field("labeller", ("labeller", "labeler", "annotator", "judge", "model"), "text", required=False)
 _ATTEMPT = Field("attempt", ATTEMPT_COLUMNS, required=False)
@@ -19,7 +22,8 @@ RESPONSES = Schema(
     (
         _QUERY,
         _SYSTEM,
-        Field("text", ("answer", "response", "output", "generated_answer", "text", "answer_text"), "text"),
+        # `answer` after the others: next to them, as in files of ALCE, it is the true one
+        Field("text", ("generated_answer", "response", "output", "answer", "answer_text", "text"), "text"),
         Field("part", ("part", "sentence", "sentence_id"), required=False),
         Field("citations", ("citations", "cited"), "text", required=False),
         Field(
@@ -115,12 +119,15 @@ REFERENCES = Schema(
     nested=("query", "answer"),
 )
 
-IMPORTANCE = {"vital": "vital", "okay": "okay", "ok": "okay"}
+UNLABELLED = ""
+"""The label of a pair on which a labeller failed: nuggetizer writes `failed`."""
+IMPORTANCE = {"vital": "vital", "okay": "okay", "ok": "okay", "failed": UNLABELLED}
 """Importance of a nugget by the words that are read."""
 NUGGET_LABELS = {
     **dict.fromkeys(("support", "supported", "full", "full_support", "fully_supported"), "support"),
     **dict.fromkeys(("partial_support", "partial", "partially_supported"), "partial_support"),
     **dict.fromkeys(("not_support", "not_supported", "no_support", "none"), "not_support"),
+    "failed": UNLABELLED,
 }
 SUPPORT_LABELS = {
     **dict.fromkeys(("full", "full_support", "fs", "support", "supported", "fully_supported"), "full"),

@@ -26,7 +26,8 @@ def _declare(
     name: str, unit: str, texts: tuple[str, ...], table: str, *, optional: tuple[str, ...] = ()
 ) -> Task:
     home = f"judged.answers.label_commands:{name}"
-    return Task(name, f"judged.answers:prompts/{name}.yaml", unit, texts, optional, table, home)
+    reader = "judged.answers.grades:read_word_labels"
+    return Task(name, f"judged.answers:prompts/{name}.yaml", unit, texts, optional, table, home, reader)
 
 
 NUGGETS = _declare("nuggets", "question", ("query", "documents"), "nuggets")
@@ -55,7 +56,7 @@ def pool_nuggets(
                 msg, hint="give judgments; `--from-answers` writes nuggets from answers all the same"
             )
         texts = _texts_of_answers(read_responses(judgments))
-        notes = (
+        notes: tuple[Note, ...] = (
             Note("from-answers", "warning", "nuggets are written from the answers that they will score"),
         )
     else:

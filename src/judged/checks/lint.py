@@ -140,7 +140,7 @@ def _list_sources(
     ]
 
 
-def _as_system(source: Any) -> System:
+def _as_system(source: object) -> System:
     return source if isinstance(source, System) else System(None, source)
 
 

@@ -229,7 +229,7 @@ class Command(click.Command):
         return result
 
     def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
     ) -> click.Context:
         """Return the context of this command, or of the subcommand that the arguments name."""
         for word, home in self.subcommands.items():

@@ -17,7 +17,10 @@ from judged.cli.inputs import (
     SystemName,
     check_standard_input,
     find_baselines,
+    holds_both,
+    list_runs,
     open_predictions,
+    split_name,
     with_baselines,
 )
 from judged.cli.options import (
@@ -112,7 +115,7 @@ class CompareOptions(ScoreFileOptions):
         type=click.Choice(ALSO),
     )
     rope: float = option(
-        "--rope",
+        "--rope D",
         "Differences up to this have no practical consequence: for --also bayesian, equivalence and power.",
         needs="--also bayesian|equivalence|power",
         type=click.FloatRange(min=0),
@@ -158,25 +161,16 @@ def command(
     from judged.comparison.api import compare
     from judged.comparison.slices import read_attributes
     from judged.io.read import read_timings
-    from judged.io.systems import may_hold_several
     from judged.report.draw import check_picture_path, draw
 
     display, settings = queries.to_display(differences.to_display()), comparison.to_settings()
     output.check()
     named: list[Input] = []
+    added: list[Note] = []
     baselines = options.baselines
     saved = not (options.scores or options.predictions or runs) and _is_saved(qrels)
     if not options.scores and not saved:
-        if not options.predictions:
-            require_runs(runs)
-        predicted = open_predictions(options.predictions, qrels)
-        known = {text for system in predicted for text in (system.path, system.name)}
-        others = [text for text in options.baselines if text not in known]
-        named = [*with_baselines(runs, others, join=options.join), *predicted]
-        check_standard_input([qrels, *(run.path for run in named)])
-        baselines = find_baselines(options.baselines, named)
-        if not any(may_hold_several(run.system.source) for run in named):
-            _check_names([run.name for run in named], baselines)
+        qrels, named, baselines, added = _list_systems(qrels, runs, options)
     for path in filter(None, (options.picture, options.diagram)):
         check_picture_path(path)
     attributes = read_attributes(options.slices, clusters=options.cluster) if options.slices else None
@@ -214,8 +208,31 @@ def command(
         figures.append((options.diagram, compared.draw_ranks()))
     for path, figure in figures:
         write_file(path, draw(figure, path.suffix))
-    notes = (Note("method", "info", f"compared by {compared.method}"),)
+    notes = (*added, Note("method", "info", f"compared by {compared.method}"))
     emit(compared, output, display=display, notes=notes, written=[path for path, _ in figures])
+
+
+def _list_systems(
+    qrels: str, runs: tuple[str, ...], options: CompareOptions
+) -> tuple[str, list[Input], tuple[str, ...], list[Note]]:
+    """Return the judgments, the systems to score by them, the names of the baselines, and notes on what was listed."""
+    from judged.io.systems import may_hold_several
+
+    added: list[Note] = []
+    if not options.predictions and not (options.baselines and holds_both(qrels)):
+        require_runs(runs)
+    if runs or not options.predictions:
+        runs, added = list_runs(qrels, runs)
+        qrels = split_name(qrels)[1]  # it may be one of the runs, with a name
+    predicted = open_predictions(options.predictions, qrels)
+    known = {text for system in predicted for text in (system.path, system.name)}
+    others = [text for text in options.baselines if text not in known]
+    named = [*with_baselines(runs, others, join=options.join), *predicted]
+    check_standard_input([qrels, *(run.path for run in named)])
+    baselines = find_baselines(options.baselines, named)
+    if not any(may_hold_several(run.system.source) for run in named):
+        _check_names([run.name for run in named], baselines)
+    return qrels, named, baselines, added
 
 
 def _is_saved(path: str) -> bool:

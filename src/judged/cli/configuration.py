@@ -192,7 +192,7 @@ def read_gates(path: Path) -> GateFile:
 
 
 _IN_PLACE_OF = {"scores": ("qrels", "run", "predictions", "protocol"), "predictions": ("run", "join")}
-"""What cannot stand beside what takes the place of a run."""
+"""Settings that exclude each setting that takes the place of a run."""
 
 
 def _complete(

@@ -14,6 +14,7 @@ from judged.cli.inputs import (
     Input,
     InputPath,
     check_standard_input,
+    holds_both,
     one_run,
     open_predictions,
 )
@@ -59,12 +60,10 @@ class ExplainOptions:
     )
     published: str | None = option("--published NUMBER", "Find conventions that give this number.")
     changes: int | None = option(
-        "--changes",
-        "With --published or a file: the largest number of conventions changed at once.",
+        "--changes N",
+        "With --published or a file: the largest number of conventions changed at once.  [default: 3, and 2 for a file]",
         needs=("--published NUMBER", "--against FILE"),
         type=click.IntRange(0, 5),
-        default=None,
-        show_default="3, and 2 for a file",
     )
     predictions: str | None = predictions_option("NAME=FILE names the model.", excludes=("--join",))
     texts: str | None = queries_option()
@@ -100,6 +99,8 @@ def command(
 
 def _read_system(qrels: str, run: str | None, options: ExplainOptions) -> Input:
     """Return the run, or the predictions that take its place; raise `UsageError` unless one of them is given."""
+    if run is None and options.predictions is None and holds_both(qrels):
+        run = qrels
     if run is not None and options.predictions is None:
         return one_run(run, join=options.join)
     if run is not None or options.predictions is None:

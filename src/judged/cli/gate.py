@@ -22,8 +22,10 @@ from judged.cli.inputs import (
     STANDARD_INPUT,
     Input,
     InputPath,
+    check_same_judgments,
     check_standard_input,
     find_baselines,
+    holds_both,
     named_runs,
     one_run,
     open_predictions,
@@ -174,7 +176,8 @@ class GateOptions(ScoreFileOptions):
     )
     seed: int = seed_option(needs="--test randomisation")
     wall: bool = flag(
-        "--wall", "Let wall times of benchmarks of `judged index` decide, although they were measured apart."
+        "--wall",
+        "Let wall times decide, although they were measured apart: for benchmarks of `judged index`.",
     )
     cluster: str | None = cluster_option()
     attributes: Path | None = attributes_option(section=INPUTS)
@@ -265,6 +268,10 @@ def _run_one(qrels: str | None, run: str | None, options: GateOptions, profile: 
     if run is not None and options.predictions is not None:
         msg = "RUN and `--predictions` are both given, expected one of them"
         raise click.UsageError(msg)
+    if run is None and options.predictions is None and qrels is not None and holds_both(split_name(qrels)[1]):
+        run, qrels = qrels, split_name(qrels)[1]
+        if options.baseline is not None and holds_both(split_name(options.baseline)[1]):
+            check_same_judgments([qrels, split_name(options.baseline)[1]])
     judgments, system, baseline = _check_inputs(qrels, run or options.predictions, options.baseline)
     gate = _make_gate(options, judgments, system, baseline, options.measures or DEFAULT_MEASURES)
     chosen = profile.to_profile()

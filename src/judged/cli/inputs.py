@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from glob import glob
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.errors import BadInput
-from judged.problem import Problem
+from judged.errors import BadInput, JudgedError
+from judged.problem import Note, Problem
 
 if TYPE_CHECKING:
     from judged.io.systems import System
@@ -23,6 +24,8 @@ MAP = "judged.map"
 """The key under which the context of a command has the columns that the user names."""
 NOTHING_TO_JOIN = "`--join` has no effect without a folder, a pattern, or several files of one folder"
 COMPRESSED = {".gz", ".zst", ".zstd"}
+_JUDGMENT = re.compile(rb"[^\s,{\[]+[ \t]+\S+[ \t]+\S+[ \t]+-?\d+[ \t]*(?:\r?\n|$)")
+"""A row of judgments of TREC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Input:
     name: str
     path: str
     system: System
-    """What is read of it."""
+    """What is known of it before it is read."""
 
     @property
     def label(self) -> str:
@@ -193,9 +196,9 @@ def open_predictions(arguments: tuple[str, ...], qrels: str) -> list[Input]:
 
 def need_run(path: str) -> str:
     """Return the path if the file holds a run next to its judgments; raise `UsageError` if a run has to be named."""
-    from judged.io.read import holds_both
+    from judged.io import read
 
-    if path == STANDARD_INPUT or not holds_both(path):
+    if path == STANDARD_INPUT or not read.holds_both(path):
         msg = (
             "Missing argument 'RUN...', or `--predictions FILE`; QRELS alone does if it also lists what was retrieved,"
             " as samples of ragas do."
@@ -216,6 +219,76 @@ def one_run(argument: str, *, join: bool = False) -> Input:
     if len(runs) > 1:
         raise refuse_several(argument, [run.name for run in runs])
     return runs[0]
+
+
+def list_runs(qrels: str, runs: tuple[str, ...]) -> tuple[tuple[str, ...], list[Note]]:
+    """Return the runs to score, and a note where QRELS lists results of its own, as samples of ragas do.
+
+    Without a run these are scored; so they are where every run is such a file, which then has to expect what QRELS does.
+    """
+    if not runs:
+        return (need_run(qrels),), []
+    path = split_name(qrels)[1]
+    named = [split_name(text)[1] for text in runs]
+    if path in named or not holds_both(path):
+        return runs, []
+    if not all(holds_both(other) for other in named):
+        message = (
+            f"{path} also lists what was retrieved, which is not scored: to score it, name it as a run, too"
+        )
+        return runs, [Note("unscored-results", "info", message)]
+    check_same_judgments([path, *named])
+    message = f"each of these files lists what was retrieved: all {len(runs) + 1} are scored, by the judgments of {path}"
+    return (qrels, *runs), [Note("several-samples", "info", message)]
+
+
+def holds_both(path: str) -> bool:
+    """Return whether a file lists what each query expects, and what was retrieved for it; not for one that cannot be read."""
+    from judged.io.systems import may_hold_several
+
+    if not (may_hold_several(path) and Path(path).is_file()):
+        return False  # TREC text has no columns
+    from judged.io import read
+
+    try:
+        return not _begins_with_a_judgment(path) and read.holds_both(path)
+    except JudgedError:
+        return False
+
+
+def _begins_with_a_judgment(path: str) -> bool:
+    """Return whether a file begins as judgments of TREC do, which are nothing else; large ones are not read for it."""
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        return _JUDGMENT.match(file.read(1024)) is not None
+
+
+def check_same_judgments(paths: Sequence[str]) -> None:
+    """Raise `BadInput` for a query of which two files expect different documents."""
+    from judged.io.read import read_judgments
+    from judged.tables.schema import JUDGMENTS
+
+    def read(path: str) -> dict[str, set[tuple[str, float]]]:
+        expected: dict[str, set[tuple[str, float]]] = {}
+        table = read_judgments(path).to_arrow()
+        for query, document, grade in zip(
+            *(table[name].to_pylist() for name in JUDGMENTS.nested), strict=True
+        ):
+            expected.setdefault(query, set()).add((document, grade))
+        return expected
+
+    first, *others = ((path, read(path)) for path in paths)
+    for path, judgments in others:
+        shared = (query for query in judgments if query in first[1])
+        query = next((query for query in shared if judgments[query] != first[1][query]), None)
+        if query is not None:
+            message = (
+                f"{first[0]} and {path} expect different documents of it, and both list results to score"
+            )
+            problem = Problem.error("other-judgments", f"query `{query}`", message)
+            hint = f"write the judgments to a file of their own: `judged convert {first[0]} qrels.txt --kind judgments`"
+            raise BadInput("the samples", [problem], hint=hint)
 
 
 def split_tables(runs: Iterable[Input]) -> Iterator[Input]:

@@ -67,7 +67,7 @@ def command(files: tuple[str, ...], *, options: LintOptions) -> None:
     """Check judgments and runs, and report what is wrong or notable.
 
     Each FILE is known by its columns, so they may be in any order; runs are checked against the judgments, where there is
-    one file of them. A folder or a pattern is several runs, one a file, unless --join makes one of them; a table with a column
+    one file of them. A folder or a pattern is several runs, one per file, unless --join makes one of them; a table with a column
     `system` holds several. Errors are what `judged score` refuses; the exit code is 2 if there are any. Unlike it, lint
     reads whole files, and lists every kind of finding with its count and first places. With --fix, cleaned copies of
     TREC files are written, never in place, and only files that were not fixed count for the exit code.

@@ -145,7 +145,7 @@ class Commands(click.Group):
         except Exception as error:
             raise _translate(error, ctx) from error
 
-    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
+    def main(self, args: Sequence[str] | None = None, *rest: object, **extra: object) -> Any:
         """Run the whole program and leave with its exit code."""
         run: Callable[..., object] = super().main
         if not extra.pop("standalone_mode", True):

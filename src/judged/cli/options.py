@@ -30,7 +30,7 @@ TABLE, PROTOCOL, READING = "Tables", "Protocol", "Reading"
 EVERY_PAIR = " Without it, every pair is compared."
 """Default without a baseline where all runs can be compared."""
 MODELS = "may be repeated, and NAME=FILE names the model."
-"""What is done with predictions where there may be several systems."""
+"""Use of predictions where there may be several systems."""
 INPUT_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -87,7 +87,7 @@ intents_option = partial(
 
 def predictions_option(note: str, **settings: object) -> Declared:
     """Declare the option for scores of a model; `note` says what a command does with them."""
-    text = f"Scores of a model for the rows of QRELS, a number a line, in place of a run; {note}"
+    text = f"Scores of a model for the rows of QRELS, one number per line, in place of a run; {note}"
     return option("--predictions FILE", text, type=InputPath(named=True), **settings)
 
 
@@ -96,7 +96,7 @@ join_option = partial(
 )
 threads_option = partial(option, "--threads N", "Number of threads that read the runs.", type=COUNT)
 seed_option = partial(option, "--seed N", "Random seed.", type=click.IntRange(min=0), default=0)
-level_option = partial(option, "--level", "Confidence level of intervals.", type=float, default=0.95)
+level_option = partial(option, "--level P", "Confidence level of intervals.", type=float, default=0.95)
 cluster_option = partial(
     option,
     "--cluster NAME",
@@ -204,7 +204,7 @@ def query_options(unit: str = "query", *, systems: bool = False) -> Callable[[De
         "queries",
         QueryOptions,
         TABLE,
-        per_query={"flags": (shown,), "help": f"Show every {unit}, one to a row."},
+        per_query={"flags": (shown,), "help": f"Show every {unit}, one per row."},
         sort={
             "needs": ("not --per-query", *TABLES) if systems else listed,
             "help": f"{sorting}; -COLUMN sorts in descending order.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -190,9 +189,13 @@ def to_screen(display: Display) -> Display:
     return replace(display, width=terminal_width(), bold=supports_bold())
 
 
-def terminal_width() -> int | None:
-    """Return the columns of the terminal that results are printed on; None if it is none."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+def terminal_width(*, errors: bool = False) -> int | None:
+    """Return the columns of the terminal that results, or `errors`, are printed on; None if it is none."""
+    if not (sys.stderr if errors else sys.stdout).isatty():
+        return None
+    from shutil import get_terminal_size  # which loads everything that packs files
+
+    return get_terminal_size().columns
 
 
 def _render_file(result: Result, extension: str, display: Display, documents: str | None) -> str | bytes:
@@ -270,7 +273,7 @@ def print_line(text: str) -> None:
     from judged.report.text import wrap
 
     shown = to_message(text)
-    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+    width = terminal_width(errors=True)
     click.echo(shown if width is None else "\n".join(wrap(shown, width, indent="  ")), err=True)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from judged.cli.command import Command, flag, option, options
-from judged.cli.inputs import InputPath, check_standard_input, named_runs, split_name
+from judged.cli.inputs import InputPath, check_standard_input, holds_both, list_runs, named_runs, split_name
 from judged.cli.options import (
     COMPARISON,
     EVERY_PAIR,
@@ -53,9 +53,9 @@ class PowerOptions:
         f"[default: {' '.join(DEFAULT_MEASURES)}; of scores, all that they have]"
     )
     difference: float = option(
-        "--difference D", "The mean difference to show.", section=COMPARISON, type=float, required=True
+        "--difference D", "Mean difference to show.", section=COMPARISON, type=float, required=True
     )
-    power: float = option("--power P", "The chance that it is shown.", type=SHARE, default=0.8)
+    power: float = option("--power P", "Probability of showing it.", type=SHARE, default=0.8)
     alpha: float = alpha_option(type=SHARE)
     one_sided: bool = flag("--one-sided", "Plan a one-sided test.")
     correlation: float = option(
@@ -86,10 +86,11 @@ def command(
     from judged.comparison.plan import plan_queries
 
     output.check()
-    if not options.scores and len(files) < 2:
+    if not options.scores and len(files) < 2 and not holds_both(split_name(files[0])[1]):
         msg = "QRELS and one RUN or two are needed, or files of scores with `--scores`"
         raise click.UsageError(msg)
-    named = named_runs(files if options.scores else files[1:])
+    runs, notes = (files, []) if options.scores else list_runs(files[0], files[1:])
+    named = named_runs(runs)
     check_standard_input([*files[: 0 if options.scores else 1], *(run.path for run in named)])
     plan_for = partial(
         plan_queries,
@@ -109,7 +110,7 @@ def command(
         plan = plan_for(sources, measures=options.measures or None)
     else:
         chosen = profile.to_profile()
-        runs = {run.name: run.system.source for run in named}
+        by_name = {run.name: run.system.source for run in named}
         measures = options.measures or chosen.default_measures or DEFAULT_MEASURES
-        plan = plan_for(files[0], runs, measures, protocol=chosen)
-    emit(plan, output)
+        plan = plan_for(split_name(files[0])[1], by_name, measures, protocol=chosen)
+    emit(plan, output, notes=notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -14,8 +14,8 @@ from judged.cli.inputs import (
     Input,
     InputPath,
     check_standard_input,
+    list_runs,
     named_runs,
-    need_run,
     open_predictions,
     split_name,
     stem,
@@ -126,7 +126,7 @@ def command(
     """Score each RUN, or the predictions of a model, against the judgments in QRELS.
 
     Inputs are TREC, JSONL, CSV, TSV, Parquet or Arrow files, compressed or not, or `-` for standard input. A folder, a
-    quoted pattern or a URI (`s3://…`) is several runs, one a file; --join or NAME=PATTERN makes one run of its files. A table
+    quoted pattern or a URI (`s3://…`) is several runs, one per file; --join or NAME=PATTERN makes one run of its files. A table
     with a column `system` holds the runs that it names. A run is named after its file; NAME=FILE gives it another name. Without
     RUN, QRELS holds what was retrieved as well, as samples of ragas do. With --scores, all files are scores of every query that
     any tool computed, and their means have intervals. Results go to standard output, the protocol and notes to standard error.
@@ -136,7 +136,8 @@ def command(
     if options.scores:
         _score_files([qrels, *runs], options.measures, options.to_reading(profile), display, output)
         return
-    given = runs or (() if options.predictions else (need_run(qrels),))
+    given, added = ((), []) if options.predictions and not runs else list_runs(qrels, runs)
+    qrels = split_name(qrels)[1]  # it may be one of the runs, with a name
     inputs = [*_list_inputs(given, options), *open_predictions(options.predictions, qrels)]
     check_standard_input([qrels, *(run.path for run in inputs)])
     file = None
@@ -155,9 +156,9 @@ def command(
     )
     if display.sort and not display.per_query:
         evaluations = evaluations.sort(display.sort)
-    added: list[Note] = []
     if file is not None:
-        evaluations, added = _add_statistics(evaluations, file.statistics)
+        evaluations, of_intervals = _add_statistics(evaluations, file.statistics)
+        added = [*added, *of_intervals]
     notes = _list_notes(evaluations, file, display, by_default=not named)
     emit(evaluations, output, display=display, notes=(*notes, *added))
 
@@ -249,7 +250,7 @@ def _open_runs(inputs: list[Input], backend: str | None, master: str | None) -> 
     ]
 
 
-def _is_streamed(source: Any, backend: str | None) -> bool:
+def _is_streamed(source: object, backend: str | None) -> bool:
     """Return whether progress is counted in rows, not in bytes."""
     from judged.io.open import is_large
 

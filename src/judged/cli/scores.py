@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SCORES = "Scores of other tools"
 """Heading of these options in help."""
 WITHOUT = ("--scores",)
-"""What options exclude that are about judgments and runs."""
+"""Options that those about judgments and runs exclude."""
 
 
 READ = "judged.scores"
@@ -95,9 +95,14 @@ def name_score_files(
 
     Other files are called as their files are. Baselines that are files not among them are added.
     """
+    from judged.comparison.sources import expand_path
     from judged.io.open import name_files
 
-    listed = [split_name(text) for text in arguments]
+    listed = [
+        (name, file)
+        for name, path in map(split_name, arguments)
+        for file in (expand_path(path) if name is None else [path])
+    ]
     names = [name for name, _ in listed if name is not None]
     others = find_unlisted_baselines(baselines, [path for _, path in listed], names)
     given = [*listed, *map(split_name, others)]
@@ -112,5 +117,4 @@ def require_runs(arguments: Sequence[str]) -> None:
     """Raise the error of a missing argument for judgments without a run."""
     if not arguments:
         context = click.get_current_context()
-        param = next(param for param in context.command.params if param.name == "runs")
-        raise click.MissingParameter(ctx=context, param=param)
+        raise click.MissingParameter(ctx=context, param_hint="'RUN...'", param_type="argument")

@@ -14,7 +14,15 @@ from judged._optional import need
 from judged.cli.command import Command, flag, option, options
 from judged.cli.compare import DEFAULT_MEASURES, CompareOptions, evaluate_runs
 from judged.cli.comparing import ComparisonOptions
-from judged.cli.inputs import STANDARD_INPUT, InputPath, find_baselines, named_runs, split_name, stem
+from judged.cli.inputs import (
+    STANDARD_INPUT,
+    InputPath,
+    find_baselines,
+    holds_both,
+    named_runs,
+    split_name,
+    stem,
+)
 from judged.cli.options import (
     COMPARISON,
     EVERY_PAIR,
@@ -121,7 +129,7 @@ def _choose(arguments: tuple[str, ...], options: ViewOptions) -> tuple[Live, boo
         return Live(Folder(paths[0])), True
     if all(path.is_file() and find_kind(path) for path in paths):
         return Live({str(path): saved_input(str(path), path) for path in paths}), True
-    if load is None and (len(paths) > 1 or _holds_both(arguments[0])):
+    if load is None and (len(paths) > 1 or holds_both(arguments[0])):
         load = partial(_score_runs, arguments[0], arguments[1:] or arguments, options)
     if load is None:
         msg = f"{paths[0]} is neither a saved result nor a trace; runs are given after their judgments"
@@ -129,17 +137,6 @@ def _choose(arguments: tuple[str, ...], options: ViewOptions) -> tuple[Live, boo
     labels = [Path(options.labels)] if options.labels else []
     files = tuple(path for path in (*paths, *labels) if path.exists())
     return Live({"inputs": Input("inputs", files, lambda: (load(),))}), False
-
-
-def _holds_both(path: str) -> bool:
-    """Return whether a file holds judgments and what was retrieved, as samples of ragas do."""
-    from judged.errors import JudgedError
-    from judged.io.read import holds_both
-
-    try:
-        return holds_both(path)
-    except JudgedError:
-        return False  # neither: said by the caller
 
 
 def _find_loader(

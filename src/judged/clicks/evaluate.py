@@ -36,7 +36,7 @@ DAY = 86_400
 
 
 def evaluate_clicks(
-    clicks: Any,
+    clicks: object,
     measures: Measures | None = None,
     *,
     baseline: str | Sequence[str] | None = None,

@@ -272,11 +272,11 @@ def find_last_clicks(clicks: Clicks) -> Flags:
     return last
 
 
-def _read(source: Any, name: str | None) -> Clicks:
+def _read(source: object, name: str | None) -> Clicks:
     return read_clicks(source, name=name)
 
 
-def _read_systems(source: Any, name: str | None) -> Mapping[Any, Any]:
+def _read_systems(source: object, name: str | None) -> Mapping[Any, Any]:
     clicks = read_clicks(source, name=name)
     return {None: clicks} if clicks.system is None else clicks.split()
 
@@ -297,7 +297,6 @@ CLICK = Family(
     protocol=ClickProtocol,
     view=ClickView,
     align=align_clicks,
-    measures=MEASURES,
     default_measures=("CTR",),
     read_system=_read,
     read_systems=_read_systems,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -100,8 +100,8 @@ class InterleavedLists(Result):
 
 
 def interleave(
-    run_a: Any,
-    run_b: Any,
+    run_a: object,
+    run_b: object,
     method: InterleavingMethod = "team-draft",
     *,
     k: int = 10,
@@ -242,7 +242,7 @@ def _sample(
     return list(shown.items())
 
 
-def join_lists(clicks: Clicks, lists: Any) -> Clicks:
+def join_lists(clicks: Clicks, lists: object) -> Clicks:
     """Return a log with the team of every document, from the lists that it showed.
 
     A log that names its lists is joined by query, list and document; else every query has one list.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,9 @@ from judged.problem import Note, Problem
 from judged.tables.columns import one_array, to_numpy
 from judged.tables.schema import QUERY_COLUMNS, Field, Schema
 from judged.wording import counted
+
+if TYPE_CHECKING:
+    from judged.tables.inputs import RunLike
 
 _DOCUMENT = (
     "document",
@@ -143,7 +146,7 @@ class Policy:
         return whole[codes], direct[codes], float(missing[codes].sum()) / total if total else 1.0
 
 
-def read_policy(new: Any, log: Clicks) -> Policy:
+def read_policy(new: object, log: Clicks) -> Policy:
     """Return another ranking, matched with the log: a table with `probability`, or a run."""
     if _has_column(new, "probability", PROBABILITIES):
         policy = _match(_read(new, PROBABILITIES), PROBABILITIES, "probability", log)
@@ -151,14 +154,14 @@ def read_policy(new: Any, log: Clicks) -> Policy:
     return _match_run(new, log)
 
 
-def read_rewards(rewards: Any, log: Clicks) -> Policy | None:
+def read_rewards(rewards: object, log: Clicks) -> Policy | None:
     """Return predicted clicks, matched with the log; None without any."""
     if rewards is None:
         return None
     return _match(_read(rewards, REWARDS), REWARDS, "reward", log)
 
 
-def _has_column(source: Any, name: str, schema: Schema) -> bool:
+def _has_column(source: object, name: str, schema: Schema) -> bool:
     """Return whether a source names a column of probabilities."""
     wanted = set(schema[name].names)
     if is_file(source):
@@ -183,7 +186,7 @@ def _has_column(source: Any, name: str, schema: Schema) -> bool:
     )
 
 
-def _read(source: Any, schema: Schema) -> RawTable:
+def _read(source: object, schema: Schema) -> RawTable:
     if is_file(source):
         opened = open_path(source, schema)
         assert isinstance(opened, tuple)  # noqa: S101 - its columns were seen
@@ -295,7 +298,7 @@ def _find_unseen(policy: Policy, log: Clicks, sums: Floats, used: Ints) -> float
     return float(policy.value[unseen].sum()) / total if total else 0.0
 
 
-def _match_run(new: Any, log: Clicks) -> Policy:
+def _match_run(new: object, log: Clicks) -> Policy:
     """Return the rank that a run gives each row's document, and its lists for the queries of the log."""
     ranked = rank_run(new)
     query = _renumber(*ranked.query, log.query.names)
@@ -339,9 +342,9 @@ class RankedRun(NamedTuple):
     name: str
 
 
-def rank_run(source: Any) -> RankedRun:
+def rank_run(source: object) -> RankedRun:
     """Return the entries of a run by rank: by score, and for equal scores by document id descending, as trec_eval does."""
-    run = read_run(source)
+    run = read_run(cast("RunLike", source))
     table = run.to_arrow()
     query, document = _encode(table["query"]), _encode(table["document"])
     score = np.asarray(table["score"].to_numpy())

@@ -156,12 +156,12 @@ def _estimate(value: float, low: float | None, high: float | None) -> Estimate:
 
 
 def estimate_value(
-    clicks: Any,
-    new: Any,
+    clicks: object,
+    new: object,
     method: Method | Sequence[Method] = "SNIPS",
     *,
     clip: float | None = None,
-    rewards: Any = None,
+    rewards: object = None,
     examination: Mapping[int, float] | None = None,
     level: float = 0.95,
 ) -> ValueReport:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from judged.blocks import Value, format_p, format_value
+from judged.blocks import Value, format_value, state_p
 from judged.comparison.contrasts import Contrast, Mean, PairedScores
 from judged.comparison.settings import TESTS, Settings
 from judged.stats.intervals import Interval
@@ -195,7 +195,7 @@ class Conclusion:
         rival = self.rivals[0]
         if rival.p is None:
             return f"The {TESTS[self.test]} is undefined here, so no difference is shown."
-        p = f"{_format_p(rival.p, digits)}, {TESTS[self.test]}"
+        p = f"{state_p(rival.p, digits=digits)}, {TESTS[self.test]}"
         if rival.separated:
             return f"The difference is significant ({p})."
         return f"{units.capitalize()} do not show a difference ({p}){self._say_reach(digits)}."
@@ -317,10 +317,3 @@ def _name(systems: Sequence[str]) -> str:
 
 def _be(systems: Sequence[str]) -> str:
     return "is" if len(systems) == 1 else "are"
-
-
-def _format_p(p: float, digits: int) -> str:
-    shown = format_p(p, digits=digits)
-    if isinstance(shown, str):
-        return f"p {shown[0]} {shown[1:]}"
-    return f"p = {format_value(shown, digits=digits)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from judged.comparison.answer import Conclusion, find_answer
@@ -176,7 +177,10 @@ def open_systems(
     reading.refuse("runs that are scored now")
     if measures is None:
         msg = "no measure was given to score the runs by"
-        raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
+        names = [runs] if isinstance(runs, str) else list(runs) if isinstance(runs, list | tuple) else []
+        named = names and all(isinstance(name, str) and not Path(name).exists() for name in names)
+        hint = "of scores, measures are chosen by name: `compare(scores, measures=…)`" if named else None
+        raise BadMeasure(msg, hint=hint or 'name one or more, such as "nDCG@10"')
     evaluations = evaluate_many(
         cast("TruthLike", qrels),
         runs,
@@ -327,7 +331,10 @@ def choose_pairs(systems: tuple[str, ...], baselines: tuple[str, ...]) -> list[t
         verb = "was" if len(systems) == 1 else "were"
         listed = name_some(systems, NAMED) or "none"
         msg = f"{counted(len(systems), 'system')} {verb} given ({listed}), expected two or more of different names"
-        hint = "a file of scores of several systems has a column `system`; several files are a list, or a dict by name"
+        hint = (
+            "a file of scores of several systems has a column `system`, and a row for each of them; several files are a list,"
+            " or a dict by name"
+        )
         raise BadSample(msg, hint=hint)
     if not baselines:
         return [(second, first) for first, second in all_pairs(len(systems))]

@@ -15,7 +15,7 @@ from judged.comparison.contrasts import PairedScores, pair_systems
 from judged.comparison.sources import ScoreReading
 from judged.comparison.systems import ScoresLike
 from judged.errors import BadSample, check_kind
-from judged.problem import Note, merge_notes, split_doubts
+from judged.problem import NO_DIRECTION, Note, merge_notes, split_doubts
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.result import Provenance, Result, tabulate
@@ -25,11 +25,12 @@ from judged.stats.clusters import SampleMean, estimate_error
 from judged.stats.effects import Sides, least_shift, least_size, power_of_shift
 from judged.stats.outcome import Undefined, as_cell
 from judged.stats.repeats import Components, find_components
-from judged.tables.inputs import TruthLike
 from judged.wording import counted, plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from judged.tables.inputs import TruthLike
 
 ATTEMPTS = (1, 2, 3, 5, 10)
 """The numbers of attempts that are traded against queries."""
@@ -40,10 +41,10 @@ MANY = Undefined("more than ten million")
 
 @dataclass(frozen=True, slots=True)
 class PlanSettings:
-    """What a comparison is planned for."""
+    """Target of a planned comparison."""
 
     difference: float
-    """The mean difference to show."""
+    """Mean difference to show."""
     power: float = 0.8
     """The chance that it is shown."""
     alpha: float = 0.05
@@ -142,7 +143,7 @@ class Need:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryPlan(Result):
-    """How many queries a paired comparison needs, by measure and pair of systems."""
+    """Number of queries that a paired comparison needs, by measure and pair of systems."""
 
     kind: ClassVar[str] = "plan"
 
@@ -270,7 +271,8 @@ def plan_queries(
     scores = add_clusters(pair_systems(systems), *chosen, unit)
     for paired in scores:
         _check_reach(paired, settings.difference)
-    notes = [*merge_notes({system.name: system.notes for system in systems}), *pairing]
+    known = merge_notes({system.name: system.notes for system in systems})
+    notes = [*(note for note in known if note.code != NO_DIRECTION), *pairing]  # a plan names no winner
     notes += [note for paired in scores for note in note_left_out(paired, unit)]
     if chosen[1]:
         notes += note_clusters(scores[0].clusters, chosen[0], "t", unit)

@@ -32,7 +32,7 @@ class RepeatedError:
 
     @property
     def name(self) -> str:
-        """What the error is of: a system, or a difference."""
+        """Subject of the error: a system, or a difference."""
         return self.system if self.baseline is None else f"{self.system} − {self.baseline}"
 
     @property

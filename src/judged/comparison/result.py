@@ -140,7 +140,7 @@ class Comparison(Result):
 
     @cached_property
     def repeated_errors(self) -> tuple[RepeatedError, ...]:
-        """What the intervals of repeated values consist of: of each mean, and of each difference."""
+        """Components of the intervals of repeated values: of each mean, and of each difference."""
         return tuple(
             error
             for scores in self.scores

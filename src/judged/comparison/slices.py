@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from judged.problem import Problem
 from judged.stats.corrections import holm
 from judged.stats.outcome import Outcome, Undefined
 from judged.stats.randomisation import interaction_test
-from judged.tables.inputs import ArrowStream, FileLike, Rows
 from judged.tables.schema import ATTRIBUTES
 from judged.wording import name_some
+
+if TYPE_CHECKING:
+    from judged.tables.inputs import ArrowStream, FileLike, Rows
 
 Parts: TypeAlias = tuple[tuple[str, int, float], ...]
 """Each slice with its number of queries and its mean difference."""
@@ -36,7 +38,7 @@ class Attributes:
     values: Mapping[str, Mapping[str, str]]
 
 
-AttributesLike: TypeAlias = Attributes | FileLike | ArrowStream | Rows | Mapping[str, Mapping[str, object]]
+AttributesLike: TypeAlias = "Attributes | FileLike | ArrowStream | Rows | Mapping[str, Mapping[str, object]]"
 """A table with a column of queries, or a dict of dicts: by query, or by attribute."""
 
 

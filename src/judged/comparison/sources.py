@@ -6,13 +6,12 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from glob import glob
 from math import nan
 from pathlib import Path
 from typing import Any, Literal, cast
 
-import msgspec
 import numpy as np
-from msgspec import Struct
 
 from judged.comparison.systems import (
     Named,
@@ -30,14 +29,14 @@ from judged.io.open import is_file, is_path, name_files, open_file
 from judged.io.scores.long import is_own, restore_clusters, restore_written
 from judged.io.scores.read import ScoreFile, list_names, read_file, set_directions
 from judged.io.sniff import detect
-from judged.io.systems import find_unlisted
+from judged.io.systems import find_unlisted, natural_key
 from judged.io.table import is_frame
 from judged.measures.groups import SCOPES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.measures.written import restore_spellings
 from judged.problem import NAMED, Note, Problem
-from judged.result import InputFile, ProtocolRecord, Provenance, Result, find_kind, load, observe_files
+from judged.result import InputFile, Provenance, Result, find_kind, load, observe_files
 from judged.scoring.evaluate import evaluate_with
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.evaluations import Evaluations
@@ -45,7 +44,9 @@ from judged.scoring.family import Measures
 from judged.scoring.foreign import SCORE, ScoreProtocol, describe_measure
 from judged.stats.intervals import Interval, mean_interval
 from judged.stats.outcome import Undefined
+from judged.store.remote import has_pattern
 from judged.tables.columns import to_strings
+from judged.tables.mapping import keep_map
 from judged.tables.schema import RUN, SCORES
 from judged.tables.scores import ScoreKind, Scores
 from judged.wording import name_some
@@ -55,7 +56,7 @@ AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
 
 @dataclass(frozen=True, slots=True)
 class ScoreReading:
-    """How scores of other tools are read: their directions, missing values and format."""
+    """Options of scores of other tools: their directions, missing values and format."""
 
     higher: tuple[str, ...] = ()
     """Measures of which more is better."""
@@ -142,12 +143,40 @@ def list_sources(sources: Sources) -> list[tuple[str | None, object]]:
     """Return every source with the name that it was given, if any."""
     if isinstance(sources, Mapping) and not isinstance(sources, Result):
         return [(str(name), source) for name, source in sources.items()]
+    if is_path(sources):
+        return [(None, path) for path in expand_path(sources)]
     alone = isinstance(sources, Result | Scores) or is_file(sources) or is_frame(sources)
     if alone or hasattr(sources, "to_pandas"):
         return [(None, sources)]
     if not isinstance(sources, Iterable):
         raise _wrong_kind(sources)
-    return [(None, source) for source in sources]
+    return [
+        (None, path) for source in sources for path in (expand_path(source) if is_path(source) else [source])
+    ]
+
+
+def expand_path(path: Any) -> list[Any]:
+    """Return the files of a folder or of a pattern in natural order, each a system, or the path itself.
+
+    Names that begin with `.` or `_` are those of other programs.
+    """
+    text = os.fspath(path)
+    folder = Path(text)
+    if folder.is_dir():
+        inside = [file for file in folder.rglob("*") if not _is_hidden(file.relative_to(folder))]
+    elif has_pattern(text) and not folder.exists():
+        inside = [Path(file) for file in glob(text, recursive=True) if not _is_hidden(Path(Path(file).name))]  # noqa: PTH207
+    else:
+        return [path]
+    files = sorted((str(file) for file in inside if file.is_file()), key=natural_key)
+    if not files:
+        msg = f"{text} holds no files, expected files of scores"
+        raise Unreadable(msg)
+    return [keep_map(file, path) if isinstance(path, str) else file for file in files]
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(name.startswith((".", "_")) for name in path.parts)
 
 
 def add_files(sources: Sources, wanted: Sequence[str]) -> Sources:
@@ -295,69 +324,31 @@ def _knows_all(family: str, names: Sequence[str]) -> bool:
 
 def _to_system(scores: Scores, file: ScoreFile, family: str) -> System:
     measures: tuple[Measure, ...] = ()
-    provenance = _decode_provenance(file.content.metadata)
+    # absent from tables of other tools, which need no decoder
+    text = file.content.metadata.get("judged.provenance")
+    provenance = Provenance() if text is None else _decode_provenance(text)
     system = to_system(restore_written(restore_clusters(scores), file.content))
     if find_own_family(list(scores.values)) is not None:
         measures = restore_spellings(parse_measures(list(scores.values), family=family), system.written)
     return replace(system, measures=measures, provenance=provenance, family=family)
 
 
-def _decode_provenance(metadata: Mapping[str, str]) -> Provenance:
-    try:
-        return msgspec.json.decode(metadata.get("judged.provenance", "{}"), type=_Provenance).restore()
-    except msgspec.DecodeError:
-        return Provenance()  # as if the file did not say, which is noted
+def _decode_provenance(text: str) -> Provenance:
+    from judged.comparison.stored import decode_provenance
 
-
-class _Protocol(Struct):
-    fingerprint: str
-    measures: tuple[str, ...] = ()
-
-
-class _File(Struct):
-    role: str
-    path: str
-    sha256: str | None = None
-
-
-class _Provenance(Struct):
-    """The fields of a provenance, written as plain data, that a comparison needs."""
-
-    protocols: tuple[_Protocol, ...] = ()
-    inputs: tuple[_File, ...] = ()
-
-    def restore(self) -> Provenance:
-        """Return the protocols and inputs as results have them."""
-        return Provenance(
-            protocols=tuple(
-                ProtocolRecord("", protocol.fingerprint, measures=protocol.measures)
-                for protocol in self.protocols
-            ),
-            inputs=tuple(InputFile(file.role, file.path, file.sha256) for file in self.inputs),
-        )
-
-
-class _Document(Struct):
-    """A result in JSON: with its state if `judged.load` reads it, else with its tables only."""
-
-    provenance: _Provenance = msgspec.field(default_factory=_Provenance)
-    tables: dict[str, msgspec.Raw] = {}
-    state: msgspec.Raw = msgspec.Raw()
+    return decode_provenance(text)
 
 
 def _read_result(path: Path, unnamed: str) -> list[System]:
     """Return the systems of a saved result, or of the table of scores that one has in JSON."""
-    file = open_file(path)
-    try:
-        document = msgspec.json.decode(bytes(file.data), type=_Document)
-        if bytes(document.state):
-            return [replace(system, saved=True) for system in list_systems(load(path))]
-        if "scores" not in document.tables:
-            raise _only_means(path)
-        rows = msgspec.json.decode(document.tables["scores"], type=list[dict[str, str | float | None]])
-    except msgspec.DecodeError:
-        msg = f"{path} holds scores, and not as `judged score --per-query` writes them"
-        raise Unreadable(msg, hint=AGAIN) from None
+    from judged.comparison.stored import Document
+
+    document = Document.decode(bytes(open_file(path).data), path)
+    if bytes(document.state):
+        return [replace(system, saved=True) for system in list_systems(load(path))]
+    if "scores" not in document.tables:
+        raise _only_means(path)
+    rows = document.read_scores(path)
     table = read_file(rows, name=unnamed)
     own = _to_own(table) or tuple(_to_system(scores, table, "ranked") for scores in table.systems.values())
     provenance = document.provenance.restore()

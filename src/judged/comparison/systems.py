@@ -170,7 +170,7 @@ def _select_system(comparison: Comparison, name: str) -> System:
 
 
 Opened: TypeAlias = "System | Evaluation | Scores"
-"""What a source of scores holds of one system."""
+"""Scores of one system, as a source holds them."""
 Named: TypeAlias = "tuple[str | None, Opened]"
 """The same with the name that it was given, if any."""
 

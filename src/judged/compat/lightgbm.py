@@ -34,6 +34,10 @@ def metric(
 
     def feval(predictions: ArrayLike, data: Any) -> tuple[str, float, bool]:
         """Return name, value and direction for the predictions of a data set."""
+        if not hasattr(data, "get_group"):
+            raise refuse_ungrouped(
+                measured.name, "`LGBMRanker.fit` passes groups to `eval_metric=ranker_metric(…)`"
+            )
         sizes = data.get_group()
         if sizes is None:
             raise refuse_ungrouped(

@@ -28,7 +28,7 @@ from judged.tables.scores import Scores
 __all__ = ["compare_experiment", "measure"]
 
 PREFIX = "judged."
-"""What the names of these measures begin with in a frame, so that they are not those of ir_measures."""
+"""Prefix of the names of these measures in a frame, so that they differ from those of ir_measures."""
 COLUMNS = ("name", "qid", "measure", "value")
 
 

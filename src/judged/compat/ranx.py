@@ -29,7 +29,7 @@ from judged.io.write import write_judgments, write_run
 from judged.measures.parse import parse_measure
 from judged.problem import Problem
 from judged.profiles.profile import PROFILES, Reading
-from judged.studies.fusion import Fusion, fuse as fuse_runs
+from judged.studies.fusion.methods import Fusion, fuse as fuse_runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -466,7 +466,7 @@ def fuse(
 
 
 class _RanxError(JudgedError, AssertionError):
-    """What ranx asserts."""
+    """An error that is also the `AssertionError` of ranx."""
 
 
 def _name(metric: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import factorial
-from typing import TYPE_CHECKING, ClassVar, Protocol as Interface
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from judged.explanation.lists import read_graded_judgments
 from judged.explanation.result import list_facts, observe_inputs
 from judged.explanation.scoring_rule import (
     Conventions,
-    Rule,
+    NamedRule,
     RuleDifference,
     blend,
     diff,
@@ -25,9 +25,10 @@ from judged.explanation.scoring_rule import (
 from judged.explanation.variants import Trials, Variant
 from judged.io.read import read_run
 from judged.measures.measure import Measure
+from judged.measures.parameters import PARAMETERS
 from judged.measures.written import find_written
 from judged.problem import Note
-from judged.protocol import BaseProtocol
+from judged.protocol import BaseProtocol, Protocol
 from judged.result import Provenance, Result, table_to_arrow
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Side:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference(Result):
-    """Why one measure of one run has two values: the share of every convention, the largest first.
+    """The two values of one measure of one run, explained: the share of every convention, the largest first.
 
     >>> import judged
     >>> run = {"q1": {"a": 1.0, "b": 1.0}}
@@ -134,6 +135,7 @@ class Difference(Result):
             yield "both have the same conventions for this measure"
         elif not self.queries.rows:
             yield "the conventions differ, but no query of this run is affected"
+        yield from (text for row in self.causes.rows if row[-1] and (text := _describe_cause(*row[:3])))
         yield from (f"{row[0]}: {row[-1]}" for row in self.queries.rows[:MAX_QUERIES])
         if len(self.queries.rows) > MAX_QUERIES:
             yield f"{len(self.queries.rows) - MAX_QUERIES:,} more queries are affected"
@@ -146,6 +148,17 @@ class Difference(Result):
         for side in (one, other):
             if side.digits is not None and side.digits < display.digits:
                 yield f"{side.name} prints {side.digits} decimals: {side.value:.{side.digits}f}"
+
+
+def _describe_cause(name: Value, first: Value, second: Value) -> str:
+    """Return what a convention or a parameter decides, and the effects of its values where it has words for them."""
+    declared = Protocol.conventions().get(str(name))
+    if declared is None:
+        known = PARAMETERS.get(str(name))
+        return f"{name}: {known.meaning}" if known else ""
+    about = declared.help[0].lower() + declared.help[1:].removesuffix(".")
+    effects = [declared.outcomes[str(value)] for value in (first, second) if str(value) in declared.outcomes]
+    return "; ".join((f"{name}: {about}", *([", or ".join(effects)] if effects else [])))
 
 
 def _add_texts(table: Table, texts: Mapping[str, str]) -> Table:
@@ -227,25 +240,6 @@ def _blend_run(evidence: Evidence, causes: tuple[RuleDifference, ...]) -> Blende
     return BlendedValues(ids, np.array(trials.values), trials.tabulate(ids))
 
 
-class NamedRule(Rule[BaseProtocol], Interface):
-    """A rule with the name of its tool, and what is known about that."""
-
-    @property
-    def name(self) -> str:
-        """Name for people."""
-        ...
-
-    @property
-    def digits(self) -> int | None:
-        """The number of decimals that the tool prints; None for all."""
-        ...
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """Behaviour of the tool that is not reproduced."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class BlendedValues:
     """The value of a system and of every query under every blend of two rules; NaN where a query is not scored."""
@@ -254,7 +248,7 @@ class BlendedValues:
     whole: Floats
     by_query: Floats
 
-    def side(self, end: int, rule: NamedRule) -> Side:
+    def side(self, end: int, rule: NamedRule[BaseProtocol]) -> Side:
         """Return the first or the last blend, which is one of the two rules."""
         scored = int((~np.isnan(self.by_query[end])).sum())
         value = float(self.whole[end])

@@ -81,6 +81,20 @@ class Evidence:
                     else ""
                 )
                 return f"{named}{more}{tied}"
+        # an average over orders has no order in which a document could have moved
+        return self._describe_tied_grades(results) if cause.name == "ties" else "no judged document moves"
+
+    def _describe_tied_grades(self, results: QueryResults) -> str:
+        """Name the documents of different grades that share a score, whose orders are averaged or chosen by grade."""
+        ranked = results.rank(self.first.protocol.replace(depth=None))
+        for above in np.unique(ranked.above[ranked.tied > 1]).tolist():
+            at = np.flatnonzero(ranked.above == above)
+            grades = {ranked.documents[i]: ranked.grade[i] or 0 for i in at.tolist()}
+            if len(set(grades.values())) > 1:
+                by_grade = sorted(grades, key=lambda document: -grades[document])[:MAX_NAMED]
+                named = ", ".join(f"`{document}` (grade {grades[document]:g})" for document in by_grade)
+                more = f", and {len(at) - MAX_NAMED:,} more" if len(at) > MAX_NAMED else ""
+                return f"{named}{more} share the score {ranked.score[at[0]]:g}"
         return "no judged document moves"
 
     def _describe_gains(self, query: str) -> str:

@@ -26,7 +26,7 @@ from judged.scoring.locate import apply_run_conventions
 from judged.tables.columns import to_arrow, to_bytes, to_numpy, to_strings
 from judged.tables.content import match_contents
 from judged.tables.judgments import Judgments
-from judged.tables.run import Columns, Mappings, Run, Text
+from judged.tables.run import Mappings, Run, Text
 
 CELLS = 1_000_000
 """The number of judged documents in the cuts computed at once, which bounds the memory for long lists."""
@@ -107,7 +107,7 @@ class QueryResults:
 
 def _rank(run: Run, grades: dict[str, float], protocol: Protocol) -> RankedList:
     """Rank the results with the kernel that scores, as if every one of them were judged."""
-    given, ready = _to_columns(run), _to_columns(apply_run_conventions(run, protocol))
+    given, ready = run.to_columns(), apply_run_conventions(run, protocol).to_columns()
     scores = dict(zip(given.document.to_pylist(), given.score.tolist(), strict=True))
     count = len(ready.score)
     single_byte = np.zeros(1, dtype=np.uint8), np.array([0, 1])
@@ -131,12 +131,6 @@ def _order_by_grade(ranked: RankedList, protocol: Protocol) -> RankedList:
     order = np.lexsort((key if protocol.ties == "pessimistic" else -key, ranked.above))
     moved = ranked.take(order)
     return replace(moved, rank=np.arange(1, len(order) + 1))
-
-
-def _to_columns(run: Run) -> Columns:
-    source = run.as_columns().source
-    assert isinstance(source, Columns)  # noqa: S101 - `as_columns` returns nothing else
-    return source
 
 
 def _find_rows(run: Run, query: str) -> tuple[list[str], Floats]:
@@ -246,7 +240,7 @@ def list_results(
     [('b', None), ('c', None)]
     """
     judgments, run = match_contents(judgments, run)
-    source = _to_columns(apply_run_conventions(run, protocol))
+    source = apply_run_conventions(run, protocol).to_columns()
     wanted = to_strings(queries)
     query = to_numpy(pc.fill_null(pc.index_in(source.query, wanted), -1)).astype(np.int64)
     score = source.score

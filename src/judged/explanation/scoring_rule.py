@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol as Interface, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from judged.errors import BadMeasure, BadProtocol, UnknownName
 from judged.measures.measure import Measure
@@ -21,27 +21,13 @@ FIELDS = tuple(Protocol.conventions())
 P_co = TypeVar("P_co", bound=BaseProtocol, covariant=True)
 
 
-class Rule(Interface[P_co]):
-    """A measure under a protocol of any family."""
-
-    @property
-    def measure(self) -> Measure:
-        """The measure."""
-        ...
-
-    @property
-    def protocol(self) -> P_co:
-        """The protocol."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class ScoringRule:
-    """A measure under a protocol, with the name of both for people."""
+@dataclass(frozen=True)
+class NamedRule(Generic[P_co]):
+    """A measure under a protocol of any family, with the name of both for people."""
 
     name: str
     measure: Measure
-    protocol: Protocol
+    protocol: P_co
     digits: int | None = None
     """The number of decimals that the tool prints; None for all."""
     caveats: tuple[str, ...] = ()
@@ -59,6 +45,10 @@ class ScoringRule:
             (str(self.measure),),
             protocol.short,
         )
+
+
+ScoringRule: TypeAlias = NamedRule[Protocol]
+"""A measure of runs, or of preferences, under a protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +88,7 @@ def parse_rule(
     return ScoringRule(name, chosen, reading.protocol, reading.digits, profile.caveats)
 
 
-def diff(first: Rule[BaseProtocol], second: Rule[BaseProtocol]) -> tuple[RuleDifference, ...]:
+def diff(first: NamedRule[BaseProtocol], second: NamedRule[BaseProtocol]) -> tuple[RuleDifference, ...]:
     """Return every convention in which two rules differ, of the protocol and of the measure."""
     fields = first.protocol.conventions()
     pairs = ((name, getattr(first.protocol, name), getattr(second.protocol, name)) for name in fields)
@@ -112,7 +102,7 @@ def diff(first: Rule[BaseProtocol], second: Rule[BaseProtocol]) -> tuple[RuleDif
     return (*changes, *(RuleDifference(name, "parameter", here.get(name), there.get(name)) for name in names))
 
 
-def blend(first: Rule[P_co], taken: Collection[RuleDifference]) -> tuple[Measure, P_co]:
+def blend(first: NamedRule[P_co], taken: Collection[RuleDifference]) -> tuple[Measure, P_co]:
     """Return the measure and protocol of the first rule with some conventions taken from the second."""
     values = {
         kind: {change.name: change.second for change in taken if change.kind == kind}

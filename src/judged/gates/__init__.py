@@ -1,1 +1,1 @@
-"""Gates: a run against a baseline, one-sided, with a margin; passed, failed or inconclusive, in words."""
+"""Gates: a run against a baseline, one-sided, with a margin; passed, failed or inconclusive, with the reason."""

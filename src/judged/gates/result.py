@@ -286,10 +286,11 @@ class RefusedGate:
 
     name: str
     message: str
+    verdict: ClassVar[Literal["error"]] = "error"
 
     def to_dict(self) -> dict[str, str]:
         """Return everything by name, for JSON."""
-        return {"name": self.name, "verdict": "error", "error": self.message}
+        return {"name": self.name, "verdict": self.verdict, "error": self.message}
 
 
 Gated: TypeAlias = GateReport | RefusedGate

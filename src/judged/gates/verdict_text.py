@@ -1,10 +1,11 @@
-"""Why a gate passed, failed or neither: in one sentence, and in a paragraph with every number that matters."""
+"""The reason for a verdict: in one sentence, and in a paragraph with every number that matters."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
+from judged.blocks import state_p
 from judged.stats.clusters import ONE_CLUSTER
 from judged.stats.margin import NOT_ASKED, POWER, MarginTest
 from judged.stats.outcome import ONE_QUERY
@@ -73,15 +74,6 @@ def shorten(text: str) -> str:
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…"
 
 
-def _format_p(p: float) -> str:
-    """Return a p-value, as below the last decimal rather than as 0.
-
-    >>> _format_p(0.0312), _format_p(1e-9)
-    ('p = 0.0312', 'p < 0.0001')
-    """
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
-
-
 def _means(result: MeasureGate) -> str:
     lower = "" if result.higher_is_better else " (lower is better)"
     test = result.test
@@ -100,9 +92,9 @@ def _decide(result: MeasureGate) -> str:
     low, high, margin = format_figure(test.low), format_figure(test.high), _name_margin(result)
     way = "" if result.higher_is_better else ", in the good direction,"
     if result.verdict == "pass":
-        return f"the difference{way} is at least {low}, above {margin} ({_format_p(test.p_above)})"
+        return f"the difference{way} is at least {low}, above {margin} ({state_p(test.p_above)})"
     if result.verdict == "fail":
-        return f"the difference{way} is at most {high}, below {margin} ({_format_p(test.p_below)})"
+        return f"the difference{way} is at most {high}, below {margin} ({state_p(test.p_below)})"
     if math.isinf(test.low) or math.isinf(test.high):
         return f"{_count_draws(result)} can show nothing at alpha {test.alpha:g} by the {describe_test(test)}"
     more = ""

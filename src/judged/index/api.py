@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike
 from judged.errors import BadProtocol, EngineFailed
 from judged.index.data import Dataset, make_dataset, open_dataset
 from judged.index.family import NeighbourProtocol
-from judged.index.measurement import TARGET, Workload, describe, draw_ladder, make_filter
+from judged.index.filters import make_filter
+from judged.index.measurement import TARGET, Workload, describe
 from judged.index.points import Point, name_measures, score_points
 from judged.index.prices import Prices, parse_prices
 from judged.index.result import IndexBenchmark
+from judged.index.streams.runbooks import follow_steps
 from judged.index.sweeps.plan import Build, plan_builds
 from judged.index.sweeps.sweep import Failure, Swept, run_sweep
 from judged.index.sweeps.worker import find_effort
@@ -189,6 +191,8 @@ def make_benchmark(
         protocol.fingerprint,
     )
     settings = {name: getattr(workload, name) for name in Workload.__dataclass_fields__}
+    # a runbook may have thousands of steps; a point's key has them all
+    settings["runbook"] = f"{len(workload.runbook):,} steps"
     machine = describe_machine()
     provenance = Provenance(
         protocols=(record,),
@@ -225,9 +229,10 @@ def _check_plan(
             known = ", ".join(sorted(build.engine.capabilities.metrics))
             msg = f"`{build.engine.name}` has no metric {dataset.metric}, only {known}"
             raise BadProtocol(msg)
-    ladder = draw_ladder(len(dataset.vectors), workload.seed)
     for text in workload.filters:
-        make_filter(text, dataset.vectors, ladder)
+        make_filter(text, dataset.vectors, workload.seed)
+    for _ in follow_steps(workload.runbook, len(dataset.vectors)):
+        pass  # a step that cannot be is an error
     _check_k(dataset, workload)
 
 
@@ -293,6 +298,11 @@ def _find_round_notes(workload: Workload, points: Sequence[Point]) -> Iterator[N
     if workload.rounds == 1:
         message = "one round: how much times vary from process to process is not known, so that none is shown to be less"
         yield Note("one-round", "warning", message)
+    elif workload.rounds == 2:
+        message = (
+            "two rounds hardly bound anything: intervals of which the ends are – are wider than a hundredfold"
+        )
+        yield Note("two-rounds", "warning", message)
     builds = {point.measured.group: point for point in points if len(point.rounds) < workload.rounds}
     for point in builds.values():
         name, cost = describe(point.engine, point.measured.build, {}), point.measured.cost
@@ -350,6 +360,14 @@ def _say_skipped(point: Point) -> str:
     return names and f"the engine has no {names}"
 
 
+def _say_updates(point: Point) -> str:
+    rate = point.measured.details.get("updates:rate")
+    if rate is None:
+        return ""
+    turns = "at the same time" if point.measured.remote else "in turn with the searches, as one process does"
+    return f"{rate:,.0f} vectors a second were inserted, deleted or replaced {turns}"
+
+
 _NOTES: tuple[tuple[str, Severity, Callable[[Point], str]], ...] = (
     ("failed-queries", "warning", _say_failed),
     ("busy-machine", "warning", _say_busy),
@@ -358,5 +376,6 @@ _NOTES: tuple[tuple[str, Severity, Callable[[Point], str]], ...] = (
     ("emulated", "warning", _say_emulated),
     ("unverified", "info", _say_unverified),
     ("skipped", "info", _say_skipped),
+    ("updates", "info", _say_updates),
 )
 """Notes on points: code, severity, and the message, empty if there is nothing to say."""

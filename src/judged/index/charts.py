@@ -11,6 +11,24 @@ from judged.figures import Record, draw_bars, draw_log_lines
 from judged.index.measurement import describe
 from judged.index.points import Point
 
+HUES = ("a", "b", "d", "ink", "c", "e", "f")
+"""Colours of engines in the palette, in an order in which neighbours differ for every kind of sight."""
+
+
+def choose_hues(points: Sequence[Point]) -> dict[str, str]:
+    """Return the colour of every engine, the same in every chart and table of a benchmark."""
+    engines = dict.fromkeys(point.engine for point in points)
+    return {engine: HUES[number % len(HUES)] for number, engine in enumerate(engines)}
+
+
+def name_short(point: Point, among: Sequence[Point]) -> str:
+    """Return the settings in which a point differs from the others of its engine; empty if in none."""
+    own = {**point.measured.build, **point.measured.query}
+    others = [{**one.measured.build, **one.measured.query} for one in among if one.engine == point.engine]
+    return ", ".join(
+        f"{name} {value}" for name, value in own.items() if any(one.get(name) != value for one in others)
+    )
+
 
 def draw_trade_off(points: Sequence[Point], recall: str) -> Figure:
     """Draw recall against throughput, with a line for each engine through the settings worth choosing."""
@@ -34,6 +52,7 @@ def draw_trade_off(points: Sequence[Point], recall: str) -> Figure:
         x=recall,
         y="QPS(single)",
         note="Lines join the Pareto-optimal settings of an engine: none of its others is better in both",
+        colours=choose_hues(points),
     )
 
 
@@ -51,8 +70,9 @@ def find_optimal(points: Sequence[Point]) -> list[Point]:
     ]
 
 
-def draw_latencies(points: Sequence[Point]) -> Figure:
-    """Draw the time within which a share of queries is answered, for the best setting of each engine."""
+def draw_latencies(points: Sequence[Point], among: Sequence[Point]) -> Figure:
+    """Draw the time within which a share of queries is answered, for the best setting of each engine `among` all."""
+    hues = choose_hues(among)
     shares = [1, 5, 10, 25, 50, 75, 90, 95, 99, 100]
     records: list[Record] = [
         {
@@ -72,11 +92,13 @@ def draw_latencies(points: Sequence[Point]) -> Figure:
         x="% of queries",
         y="answered within, ms",
         note="Mean time of each query over the passes; the cheapest setting of each engine",
+        colours={point.name: hues[point.engine] for point in points},
     )
 
 
-def draw_responses(points: Sequence[Point]) -> Figure:
-    """Draw response times against the load."""
+def draw_responses(points: Sequence[Point], among: Sequence[Point]) -> Figure:
+    """Draw response times against the load, in the colours that engines have `among` all."""
+    hues = choose_hues(among)
     records: list[Record] = [
         {
             "group": f"{point.engine}, {word}",
@@ -84,6 +106,7 @@ def draw_responses(points: Sequence[Point]) -> Figure:
             "x": 100 * loop.load,
             "y": value,
             "on_line": True,
+            "dashed": word == "p99",
         }
         for point in points
         for loop in point.measured.open
@@ -96,6 +119,9 @@ def draw_responses(points: Sequence[Point]) -> Figure:
         x="arrivals, % of capacity",
         y="response time, ms",
         note="From the arrival of a query to its answer, with arrivals that do not wait for the engine",
+        colours={
+            f"{point.engine}, {word}": hues[point.engine] for point in points for word in ("p50", "p99")
+        },
     )
 
 

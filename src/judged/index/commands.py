@@ -74,8 +74,8 @@ class DatasetOptions:
 
     source: str = option(
         "--dataset NAME|FILE",
-        "`digits`, or vectors: .hdf5 of ann-benchmarks, .fvecs, .bvecs, .npy, .parquet, IDX images, text;"
-        " or a folder with `*_base`, `*_query` and `*_groundtruth`.",
+        "`digits`, or vectors: .hdf5 of ann-benchmarks, .fvecs, .bvecs, .fbin, .u8bin, .npy, .parquet, .arrow, IDX"
+        " images, text; or a folder of TEXMEX, big-ann, VectorDBBench, or saved by Hugging Face's library.",
         required=True,
     )
     queries: str | None = option(
@@ -85,6 +85,9 @@ class DatasetOptions:
     metric: str | None = option(
         "--metric [l2|ip|cosine|hamming]",
         "Distance between vectors.  [default: that of the data set, else l2]",
+    )
+    column: str | None = option(
+        "--column NAME", "Column of the vectors, in tables with several columns of lists."
     )
     limit: int | None = option("--limit N", "Use the first N vectors only.", type=COUNT)
     seed: int = seed_option(type=int)
@@ -99,6 +102,7 @@ class DatasetOptions:
             neighbours=self.neighbours,
             metric=self.metric,
             limit=self.limit,
+            column=self.column,
             seed=self.seed,
         )
 
@@ -136,7 +140,7 @@ class IndexOptions:
         type=click.FloatRange(0, 1, min_open=True),
     )
     confident: bool = flag(
-        "--confident", "Choose settings of which the lower end of the interval reaches the recall."
+        "--confident", "Choose only settings whose interval of recall lies above the target."
     )
     against: str | None = option(
         "--against OLD",
@@ -148,7 +152,7 @@ class IndexOptions:
         "Report money: `core=0.04,gib=0.005,disk=0.1` (a core and a GiB of memory for an hour, a GiB on disk for a"
         " month), or a YAML file with these or with a list `instances` of a provider.",
     )
-    fresh: bool = flag("--fresh", "Measure everything again, whatever the folder holds.")
+    fresh: bool = flag("--fresh", "Measure everything again, and ignore what the folder holds.")
 
     @property
     def addresses(self) -> dict[str, str]:
@@ -168,7 +172,8 @@ class WorkloadOptions:
     k: int = neighbours_option()
     filters: tuple[str, ...] = option(
         "--filters",
-        "Shares of vectors that meet a condition (0.01,0.1), or conditions (price<20).",
+        "Shares of vectors that meet a condition (0.01,0.1; region:0.1 for neighbours in space), or conditions"
+        " (price<20, 10<=price<20, colour==red & price<20, tags==new).",
         section=WHAT,
         type=Several(str, "filters"),
         default="",
@@ -178,6 +183,23 @@ class WorkloadOptions:
         "Delete and insert this share of the vectors three times, and measure recall after each.",
         type=click.FloatRange(0, 0.5, max_open=True),
         default=0.0,
+    )
+    batch: int = option(
+        "--batch N",
+        "Also ask N queries at once, where the engine can.",
+        type=click.IntRange(min=0),
+        default=0,
+    )
+    updates: float = option(
+        "--updates RATE",
+        "Vectors to insert, delete and replace per second while searching; recall and latency are measured"
+        " through time.",
+        type=click.FloatRange(0),
+        default=0.0,
+    )
+    runbook: str | None = option(
+        "--runbook FILE[:NAME]",
+        "Steps of insertions, deletions and searches, as big-ann's streaming track has them.",
     )
     load: tuple[str, ...] = option(
         "--load",
@@ -200,8 +222,8 @@ class WorkloadOptions:
     )
     seconds: float = option(
         "--seconds N",
-        "Duration of each loop.",
-        needs="--load LIST",
+        "Duration of each loop, and of each of five windows of updates.",
+        needs=("--load LIST", "--updates RATE"),
         type=click.FloatRange(0, min_open=True),
         default=2.0,
     )
@@ -213,7 +235,7 @@ class WorkloadOptions:
     )
     build_budget: float = option(
         "--build-budget SECONDS",
-        "Time for building one setting again: with longer builds there are fewer rounds.",
+        "Time for rebuilding one setting; settings that take longer to build get fewer rounds.",
         type=click.FloatRange(0),
         default=600.0,
     )
@@ -225,7 +247,7 @@ class WorkloadOptions:
     )
     p99: float | None = option(
         "--p99 MS",
-        "Report the queries a second at which 99 % of the answers take at most this time.",
+        "Report the queries per second at which 99 % of the answers take at most this time.",
         needs="--load LIST",
         section=LOAD,
         type=click.FloatRange(0, min_open=True),
@@ -245,6 +267,7 @@ class WorkloadOptions:
     def to_workload(self, seed: int) -> Workload:
         """Return the workload; raise an error for a loop that is neither closed nor open."""
         from judged.index.measurement import Workload
+        from judged.index.streams.runbooks import read_runbook
 
         unknown = set(self.load) - {"closed", "open"}
         if unknown:
@@ -253,6 +276,7 @@ class WorkloadOptions:
         given = asdict(self)
         clients, rates = given.pop("clients") or CLIENTS, given.pop("rates") or LOADS
         load = given.pop("load")
+        given["runbook"] = read_runbook(self.runbook) if self.runbook else ()
         # Open loops are rates of the capacity that closed loops find, so any load needs clients.
         return Workload(
             seed=seed, clients=clients if load else (), loads=rates if "open" in load else (), **given

@@ -17,8 +17,9 @@ from judged._optional import need
 from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable
 from judged.index.engine import METRICS, Metric
 from judged.index.exact import cached_neighbours, find_neighbours, measure_distances
+from judged.index.files.tables import VectorFile, read_table_folder
+from judged.index.files.vectors import check_ids, read_ids, read_vector_file
 from judged.index.neighbours import Neighbours, find_repeats
-from judged.index.vector_files import VectorFile, read_ids, read_vector_file
 from judged.index.vectors import Vectors
 from judged.problem import Note, Problem, Problems
 from judged.progress import Progress
@@ -89,10 +90,11 @@ def make_dataset(
     Raises errors for what would make a benchmark meaningless, before anything is built: other dimensions, numbers
     that are not finite, zero vectors under cosine distance, and neighbours that do not belong to the vectors.
     """
+    packed = metric == "hamming" and not isinstance(vectors, Vectors) and _is_packed(vectors)
     base = (
         vectors
         if isinstance(vectors, Vectors)
-        else Vectors.from_array(vectors, attributes=attributes, name=name)
+        else Vectors.from_array(_to_bits(vectors, metric), attributes=attributes, name=name, packed=packed)
     )
     notes: tuple[Note, ...] = ()
     if queries is None:
@@ -103,8 +105,11 @@ def make_dataset(
         wanted = (
             queries
             if isinstance(queries, Vectors)
-            else Vectors.from_array(queries, name=f"queries of {name}")
+            else Vectors.from_array(_to_bits(queries, metric), name=f"queries of {name}", packed=packed)
         )
+    if packed:
+        message = f"bytes were taken for eight bits each: {base.bits} bits in a vector"
+        notes = (*notes, Note("packed-bits", "info", message))
     chosen = _choose_metric(metric, base)
     if base.dimensions != wanted.dimensions or bool(base.bits) != bool(wanted.bits):
         got = f"{wanted.dimensions} dimensions, expected {base.dimensions}, as the vectors have"
@@ -119,6 +124,21 @@ def make_dataset(
     return replace(dataset, given=given, notes=(*notes, Note("truth", "info", message)))
 
 
+def _is_packed(given: object) -> bool:
+    """Return whether a matrix holds bytes of eight bits each, and not a bit in each number."""
+    matrix = np.asarray(given)
+    return matrix.dtype.kind in "iu" and matrix.ndim == 2 and matrix.size > 0 and int(matrix.max()) > 1
+
+
+def _to_bits(given: object, metric: str | None) -> object:
+    """Return numbers of 0 and 1 as bits where Hamming distance is asked for."""
+    if metric != "hamming":
+        return given
+    matrix = np.asarray(given)
+    whole = matrix.dtype.kind in "iuf" and matrix.size > 0 and bool(np.isin(matrix, (0, 1)).all())
+    return matrix.astype(bool) if whole else given
+
+
 def open_dataset(
     source: Source,
     *,
@@ -127,29 +147,42 @@ def open_dataset(
     metric: str | None = None,
     seed: int = 0,
     limit: int | None = None,
+    column: str | None = None,
 ) -> Dataset:
     """Return the data set of a name such as `digits`, or of files of vectors, queries and neighbours.
 
-    A folder may hold them under the names of SIFT1M and GIST1M: `*_base`, `*_query` and `*_groundtruth`.
-    `limit` takes the first vectors only; neighbours that were given no longer hold then, and are computed.
+    A folder may hold them under the names of SIFT1M and GIST1M (`*_base`, `*_query`, `*_groundtruth`) or of big-ann
+    (`base.*`, `query.*`, `groundtruth.*`), as tables of VectorDBBench, or as Hugging Face's library saved them.
+    `column` names the vectors of tables. `limit` takes the first vectors only; neighbours that were given no longer hold
+    then, and are computed.
     """
     if str(source) in DATASETS and not Path(source).exists():
         loaded = DATASETS[str(source)]()
         return make_dataset(loaded[:limit], metric=metric, name=str(source), seed=seed)
     base = Path(source)
-    if base.is_dir():
-        base, queries, neighbours = _find_parts(base, queries, neighbours)
-    elif not base.exists():
+    if not base.exists():
         hint = f"named data sets: {', '.join(DATASETS)}; or the path of a file"
         raise UnknownName("data set or file", str(source), list(DATASETS), hint=hint)
-    files = [("vectors", base), ("queries", queries), ("neighbours", neighbours)]
+    tables = read_table_folder(base, column) if base.is_dir() else None
+    if tables is None:
+        if base.is_dir():
+            base, queries, neighbours = _find_parts(base, queries, neighbours)
+        file, asked, listed, paths = read_vector_file(base, column=column), None, None, [base]
+    else:
+        file, asked, listed, paths = tables
+    files: list[tuple[str, Source | None]] = [
+        *(("vectors", path) for path in paths),
+        ("queries", queries),
+        ("neighbours", neighbours),
+    ]
     inputs = observe_files(files)
-    file = read_vector_file(base)
-    asked = None if queries is None else read_vector_file(queries)
+    if queries is not None:
+        asked = read_vector_file(queries, column=column if Path(queries).suffix == base.suffix else None)
     wanted = file.queries if asked is None else asked.vectors
-    known = file.neighbours
-    if neighbours is not None:
-        known = _to_rows(read_ids(neighbours), file, asked, str(neighbours))
+    # neighbours of a folder are those of its own queries
+    found = listed if listed is None or queries is not None else check_ids(listed, str(source))
+    truth = found if neighbours is None else read_ids(neighbours)
+    known = file.neighbours if truth is None else _to_rows(truth, file, asked, str(neighbours or source))
     whole = limit is None or limit >= len(file.vectors)
     rows = slice(None) if whole else slice(limit)
     dataset = make_dataset(
@@ -158,7 +191,10 @@ def open_dataset(
         metric=metric or file.metric,
         # neighbours in a file are those of its own queries, not of vectors that are held out
         neighbours=known if whole and wanted is not None else None,
-        attributes={name: column[rows] for name, column in (file.attributes or {}).items()},
+        attributes={
+            name: values[rows] if isinstance(values, list | np.ndarray) else values
+            for name, values in (file.attributes or {}).items()
+        },
         name=str(source),
         seed=seed,
     )
@@ -169,18 +205,24 @@ def _to_rows(
     truth: VectorFile, vectors: VectorFile, queries: VectorFile | None, name: str
 ) -> NDArray[np.int64]:
     """Return neighbours as row numbers, in the order of the queries, where files name vectors and queries by id."""
-    known = truth.vectors.astype(np.int64)
+    known = truth.vectors
+    if vectors.ids is not None and vectors.ids.dtype.kind == "U":
+        known = known.astype(np.str_)
+    elif known.dtype.kind == "U":
+        got = "texts, and vectors have no ids that are texts"
+        raise BadInput(name, [Problem.error("not-ids", "neighbours", got)])
     if vectors.ids is not None:
         order = np.argsort(vectors.ids)
         at = np.minimum(np.searchsorted(vectors.ids, known, sorter=order), len(order) - 1)
-        strange = (vectors.ids[order[at]] != known) & (known != -1)
+        none = known == (-1 if known.dtype.kind in "iu" else "-1")
+        strange = (vectors.ids[order[at]] != known) & ~none
         problems = Problems(name)
         rows = np.flatnonzero(strange.any(axis=1))
         problems.add_rows(
             "bad-truth", rows, lambda row: f"{known[row][strange[row]][0]} is the id of no vector"
         )
         problems.raise_if_any(hint="leave the given neighbours out to have them computed")
-        known = np.where(known == -1, -1, order[at])
+        known = np.where(none, -1, order[at])
     if truth.ids is not None and queries is not None and queries.ids is not None:
         row_of = {query: row for row, query in enumerate(truth.ids.tolist())}
         missing = [query for query in queries.ids.tolist() if query not in row_of]
@@ -188,7 +230,7 @@ def _to_rows(
             got = f"none of query {missing[0]}"
             raise BadInput(name, [Problem.error("bad-truth", "neighbours", got)])
         known = known[[row_of[query] for query in queries.ids.tolist()]]
-    return known
+    return known.astype(np.int64)
 
 
 def _hold_out(vectors: Vectors, seed: int) -> tuple[Vectors, Vectors]:
@@ -198,16 +240,8 @@ def _hold_out(vectors: Vectors, seed: int) -> tuple[Vectors, Vectors]:
         raise BadInput(vectors.name, [Problem.error("few-vectors", "vectors", got)])
     chosen = np.zeros(len(vectors), dtype=bool)
     chosen[np.random.default_rng(seed).choice(len(vectors), count, replace=False)] = True
-    kept = {name: column[~chosen] for name, column in vectors.attributes.items()}
-    return (
-        replace(vectors, array=np.ascontiguousarray(vectors.array[~chosen]), attributes=kept),
-        replace(
-            vectors,
-            array=np.ascontiguousarray(vectors.array[chosen]),
-            attributes={},
-            name=f"queries of {vectors.name}",
-        ),
-    )
+    wanted = replace(vectors, attributes={}, values={}, tags={}, name=f"queries of {vectors.name}")
+    return vectors.take(~chosen), wanted.take(chosen)
 
 
 def _choose_metric(metric: str | None, vectors: Vectors) -> Metric:
@@ -274,14 +308,19 @@ def _verify_given(dataset: Dataset, ids: NDArray[np.int64], distances: NDArray[n
 def _find_parts(
     folder: Path, queries: Source | None, neighbours: Source | None
 ) -> tuple[Path, Source | None, Source | None]:
-    """Return the files of a folder as the TEXMEX corpora name them."""
+    """Return the files of a folder as the TEXMEX corpora name them, or big-ann."""
     parts: dict[str, Path | None] = {}
     for part in ("base", "query", "groundtruth"):
         parts[part] = next(
-            (path for path in sorted(folder.iterdir()) if path.stem.endswith(f"_{part}")), None
+            (
+                path
+                for path in sorted(folder.iterdir())
+                if path.stem.endswith(f"_{part}") or path.name.startswith(f"{part}.")
+            ),
+            None,
         )
     if parts["base"] is None:
-        got = "no file called `*_base.fvecs` or the like"
+        got = "no file called `*_base.fvecs`, `base.*.fbin`, `train.parquet` or the like"
         raise BadInput(str(folder), [Problem.error("no-file", "folder", got)])
     return parts["base"], queries or parts["query"], neighbours or parts["groundtruth"]
 

@@ -78,7 +78,7 @@ def judge_recall(point: Point, target: float, among: Flags) -> Reach:
     if of.undefined is not None and point.measured.exact and of.mean == 1:
         return Reach("shown", 1.0, 1.0, 1.0, of.draws)
     if of.undefined is not None:
-        # no spread among so many queries says how rare others are at most
+        # equal values: the number of queries bounds how rare other values are
         bounds = wilson_interval(np.round(np.full(of.draws, of.mean)))
         low, high = (
             (bounds.low, 1.0) if of.mean == 1 else (min(bounds.low, of.mean), max(bounds.high, of.mean))
@@ -158,7 +158,7 @@ def choose_settings(
 
 @dataclass(frozen=True)
 class Supply:
-    """The queries a second that an engine answers within a time, at a setting that reaches the recall."""
+    """The queries per second that an engine answers within a time, at a setting that reaches the recall."""
 
     point: Point
     throughput: Estimate
@@ -192,7 +192,7 @@ def _find_rate(measured: Measurement, p99: float) -> float | None:
 
 @dataclass(frozen=True)
 class Standing:
-    """How the cheapest engine compares with the others."""
+    """The cheapest engine compared with the others."""
 
     criterion: Criterion
     ratios: tuple[Interval | Undefined, ...]

@@ -49,6 +49,8 @@ Ids: TypeAlias = Sequence[int] | NDArray[np.integer]
 """The ids of the neighbours of one query, nearest first; −1 stands for none."""
 Search: TypeAlias = Callable[[VectorArray], Ids]
 """Takes one query and returns its neighbours."""
+BatchSearch: TypeAlias = Callable[[VectorArray], Sequence[Ids] | NDArray[np.integer]]
+"""Takes queries as rows and returns the neighbours of each."""
 
 ENTRY_POINTS = "judged.engines"
 """The group of entry points under which installed packages announce engines: a name and a "module:attribute"."""
@@ -125,25 +127,36 @@ class IndexSpec:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A condition that results must meet: an attribute below a number, or equal to it."""
+    """Conditions that results must meet, all of them: each is an attribute and a whole number that bounds it or is its value."""
 
     field: str
-    operator: Literal["<", "=="]
+    operator: Literal["<", "==", ">="]
     value: int
     ids: NDArray[np.int64] = dataclass_field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """The vectors that meet it, ascending, for engines that filter by id and not by attribute."""
+    """The vectors that meet them, ascending, for engines that filter by id and not by attribute."""
+    also: tuple[Filter, ...] = ()
+    """Further conditions."""
+
+    @property
+    def conditions(self) -> tuple[tuple[str, Literal["<", "==", ">="], int], ...]:
+        """Every condition: its field, operator and value."""
+        return tuple((one.field, one.operator, int(one.value)) for one in (self, *self.also))
 
     def matches(self, attributes: Attributes) -> NDArray[np.bool_]:
-        """Return which rows meet the condition."""
-        column = attributes[self.field]
-        return column < self.value if self.operator == "<" else column == self.value
+        """Return which rows meet the conditions."""
+        tests = {"<": np.less, "==": np.equal, ">=": np.greater_equal}
+        rows = [tests[operator](attributes[field], value) for field, operator, value in self.conditions]
+        return np.asarray(np.logical_and.reduce(rows))
 
-    def to_sql(self, column: str) -> str:
-        """Return the condition in SQL, on the column that stores the attribute."""
-        return f"{column} {'=' if self.operator == '==' else self.operator} {int(self.value)}"
+    def to_sql(self, columns: Mapping[str, str]) -> str:
+        """Return the conditions in SQL, on the columns that store the attributes."""
+        return " and ".join(
+            f"{columns[field]} {'=' if operator == '==' else operator} {value}"
+            for field, operator, value in self.conditions
+        )
 
     def __str__(self) -> str:
-        return f"{self.field}{self.operator}{self.value}"
+        return " & ".join(f"{field}{operator}{value}" for field, operator, value in self.conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +224,11 @@ class Engine:
         before the first query is made ready here. For cosine distance queries have length 1.
         """
         raise NotImplementedError
+
+    def batch_searcher(self, k: int, settings: Settings) -> BatchSearch | None:
+        """Return the function that answers many queries at once; None if there is none."""
+        del k, settings
+        return None
 
     def delete(self, ids: NDArray[np.int64]) -> None:
         """Delete vectors."""
@@ -358,7 +376,10 @@ for _name, _home in {
     "faiss-flat": "faiss:FaissFlat",
     "faiss-hnsw": "faiss:FaissHnsw",
     "faiss-ivf": "faiss:FaissIvf",
+    "faiss-hnsw-sq": "faiss:FaissHnswSq",
     "faiss-ivf-pq": "faiss:FaissIvfPq",
+    "faiss-ivf-sq": "faiss:FaissIvfSq",
+    "faiss-ivf-rabitq": "faiss:FaissIvfRabitq",
     "hnswlib": "libraries:Hnswlib",
     "usearch": "libraries:Usearch",
     "voyager": "libraries:Voyager",
@@ -373,8 +394,10 @@ for _name, _home in {
     "chroma-http": "chroma:ChromaHttp",
     "pgvector-exact": "pgvector:PgvectorExact",
     "pgvector-hnsw": "pgvector:PgvectorHnsw",
+    "pgvector-hnsw-coded": "pgvector:PgvectorHnswCoded",
     "pgvector-ivfflat": "pgvector:PgvectorIvfflat",
     "qdrant": "qdrant:Qdrant",
+    "qdrant-quantised": "qdrant:QdrantQuantised",
     "qdrant-local": "qdrant:QdrantLocal",
     "milvus-hnsw": "milvus:MilvusHnsw",
     "milvus-lite": "milvus:MilvusLite",

@@ -12,7 +12,6 @@ from judged.arrays import Ints
 from judged.errors import BadInput, BadMeasure
 from judged.index.measures import NeighbourView
 from judged.index.neighbours import IndexResults, Neighbours, find_repeats
-from judged.measures.groups import registry_for
 from judged.measures.measure import Measure
 from judged.problem import Note, Problem
 from judged.protocol import BaseProtocol
@@ -117,7 +116,6 @@ NEIGHBOUR = Family(
     protocol=NeighbourProtocol,
     view=NeighbourView,
     align=align_neighbours,
-    measures=registry_for("neighbour"),
     default_measures=(
         'R(over="cutoff", tolerance=0)@10',
         'R(over="cutoff")@10',

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import nan
@@ -10,9 +9,9 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.errors import BadProtocol, UnknownName
-from judged.index.engine import Filter, SettingValue
-from judged.index.vectors import Vectors
+from judged.errors import BadProtocol
+from judged.index.engine import SettingValue
+from judged.index.streams.runbooks import Step
 
 TARGET = 0.95
 """The recall at which engines are compared, unless another one is asked for."""
@@ -20,8 +19,6 @@ MOST_EFFORT = 4096
 """Upper limit of the effort search."""
 STEPS = 3
 """Number of times that vectors are replaced, where churn is measured."""
-LADDER = "judged_rank"
-"""The attribute that a ladder of selectivities filters by: the ranks of a random order."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +50,12 @@ class Workload:
     """Shares of vectors that meet a condition, such as `0.01`, or conditions such as `price<20`."""
     churn: float = 0.0
     """The share of vectors that is replaced in each of three steps, after which recall is measured again."""
+    batch: int = 0
+    """Queries that are asked at once, in a measurement of its own; 0: none are."""
+    updates: float = 0.0
+    """Vectors that are inserted, deleted or replaced in a second while others search; 0: none."""
+    runbook: tuple[Step, ...] = ()
+    """Steps of insertions, deletions and searches, on an index that is empty at first."""
     threads: int = 1
     """Threads that the engine, and BLAS, may use in one search and in building."""
     seed: int = 0
@@ -64,6 +67,7 @@ class Workload:
             "repeats": 1,
             "warmup": 0,
             "retries": 0,
+            "batch": 0,
             "threads": 1,
         }.items():
             if getattr(self, name) < least:
@@ -77,6 +81,9 @@ class Workload:
             raise BadProtocol(msg)
         if self.build_budget < 0:
             msg = f"`build_budget` is {self.build_budget:g}, expected 0 seconds or more"
+            raise BadProtocol(msg)
+        if self.updates < 0:
+            msg = f"`updates` is {self.updates:g}, expected vectors in a second, from 0"
             raise BadProtocol(msg)
         if not 0 <= self.churn < 0.5 or self.seconds <= 0:
             msg = f"`churn` is {self.churn} and `seconds` {self.seconds}, expected a share below 0.5 and a duration"
@@ -208,7 +215,7 @@ class Measurement:
     skipped: tuple[str, ...] = ()
     """Measurements that the engine cannot make, with the reason."""
     details: Mapping[str, float] = field(default_factory=dict)
-    """Seconds that each step of the churn took."""
+    """Seconds that each step of churn and of a runbook took, and the rate of updates and of queries in batches that was reached."""
     round: int = 1
     """The round, from 1."""
     at: str = ""
@@ -220,7 +227,7 @@ class Measurement:
     shared: bool = False
     """Whether it ran in the process of the benchmark, where neither threads nor memory are its own."""
     doubts: tuple[str, ...] = ()
-    """What was noticed about the answers while they were given."""
+    """Notes on the answers, taken while they were given."""
     first: float = nan
     """Milliseconds that the first query after the build took."""
 
@@ -264,37 +271,6 @@ def describe(engine: str, build: Mapping[str, SettingValue], query: Mapping[str,
 def name_recall(k: int) -> str:
     """Return the recall that decides: of the k nearest in the first k answers, with ties by distance."""
     return f'R(over="cutoff", tolerance=0)@{k}'
-
-
-def draw_ladder(count: int, seed: int) -> NDArray[np.int64]:
-    """Return the ranks of a random order, so that `rank < n` is met by n vectors."""
-    return np.random.default_rng([seed, 1]).permutation(count).astype(np.int64)
-
-
-def make_filter(text: str, vectors: Vectors, ladder: NDArray[np.int64]) -> Filter:
-    """Return the condition that a text means: a share of all vectors, or an attribute and a number."""
-    attributes = {**vectors.attributes, LADDER: ladder}
-    try:
-        share = float(text)
-    except ValueError:
-        matched = re.fullmatch(r"\s*(\w+)\s*(<|==?)\s*(-?\d+)\s*", text)
-        if matched is None:
-            msg = f"the filter is `{text}`, expected a share such as 0.01, or a condition such as `price<20`"
-            raise BadProtocol(msg) from None
-        name, operator, number = matched.groups()
-        if name not in vectors.attributes:
-            raise UnknownName("attribute of the vectors", name, list(vectors.attributes)) from None
-        chosen = Filter(name, "<" if operator == "<" else "==", int(number))
-    else:
-        if not 0 < share <= 1:
-            msg = f"the filter is a share of {share:g}, expected one above 0 and at most 1"
-            raise BadProtocol(msg)
-        chosen = Filter(LADDER, "<", max(1, round(share * len(vectors))))
-    ids = np.flatnonzero(chosen.matches(attributes)).astype(np.int64)
-    if not len(ids):
-        msg = f"no vector meets the filter `{text}`"
-        raise BadProtocol(msg)
-    return Filter(chosen.field, chosen.operator, chosen.value, ids)
 
 
 def propose_effort(known: Mapping[int, float], target: float) -> int | None:

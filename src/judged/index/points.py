@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,22 +11,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from judged.arrays import Floats, Ints
+from judged.arrays import Flags, Floats, Ints
 from judged.blocks import Estimate
 from judged.index.data import DEPTH, Dataset
 from judged.index.exact import find_neighbours, measure_distances
 from judged.index.family import NEIGHBOUR, NeighbourProtocol
+from judged.index.filters import find_side, make_filter
 from judged.index.measurement import (
     Latencies,
     Measurement,
     Workload,
-    draw_ladder,
-    make_filter,
     name_recall,
     plan_churn,
     summarise,
 )
 from judged.index.neighbours import IndexResults, Neighbours
+from judged.index.streams.presence import Presence, draw_reserve, find_present
+from judged.index.streams.runbooks import find_rows_at
 from judged.index.sweeps.rows import find_rows, read_answers
 from judged.result import ProtocolRecord, Provenance
 from judged.scoring.evaluate import evaluate_with
@@ -40,6 +41,10 @@ from judged.wording import counted
 
 LEVEL = 0.95
 """Confidence level of intervals."""
+UNKNOWN = 100
+"""Ratio of the ends of an interval from which they say nothing, as after two rounds that differ: they are not shown."""
+PARTS = ("batch:", "filter:", "churn:", "updates:", "runbook:")
+"""Beginnings of the names of phases that are scored on their own."""
 ENOUGH = 1000
 """Samples from which a 99th percentile is shown with its interval over rounds; with fewer, that of its rank."""
 UNSORTED = 1e-4
@@ -53,11 +58,12 @@ QUANTITIES: Mapping[str, Callable[[Measurement], float | None]] = {
     "p95": lambda measured: measured.latency.p95,
     "p99": lambda measured: measured.latency.p99,
     "cpu": lambda measured: measured.cpu,
+    "first": lambda measured: measured.first,
     "build": lambda measured: measured.cost.seconds,
     "memory": lambda measured: measured.cost.memory,
     "disk": lambda measured: measured.cost.disk,
 }
-"""What is measured in every round, and has an interval over rounds."""
+"""Quantities measured in every round, with an interval over rounds."""
 
 
 def name_measures(k: int, more: Sequence[str] = ()) -> list[str]:
@@ -99,6 +105,8 @@ def estimate_rounds(values: Sequence[float | None]) -> Estimate | None:
     interval = geometric_interval(known, level=LEVEL)
     if isinstance(interval, Undefined):
         return Estimate(known[0])
+    if interval.high > UNKNOWN * interval.low:
+        return Estimate(interval.mean, np.nan, np.nan)
     return Estimate(interval.mean, interval.low, interval.high)
 
 
@@ -133,7 +141,7 @@ class Point:
     """An engine at one setting: what it cost, how fast it is, and how good its answers are."""
 
     rounds: tuple[Measurement, ...]
-    """What was measured, a fresh process for each."""
+    """Measurements, each of a fresh process."""
     measures: Mapping[str, float]
     """Means over queries and rounds, the recall that decides first."""
     recalls: Floats
@@ -146,6 +154,11 @@ class Point:
     """The interval of the 99th percentile by ranks, in milliseconds, where it has few samples; an end may be infinite."""
     subsets: tuple[SubsetPoint, ...] = ()
     notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if len(self.seconds) != len(self.recalls):
+            msg = f"times of {len(self.seconds)} queries, expected one for each of {len(self.recalls)}"
+            raise ValueError(msg)
 
     @property
     def measured(self) -> Measurement:
@@ -203,7 +216,11 @@ class Point:
 
     def estimate(self, quantity: str) -> Estimate | None:
         """Return a quantity of `QUANTITIES` with its interval over rounds; None if it was not measured."""
-        found = estimate_rounds(self.read_rounds(quantity))
+        values = self.read_rounds(quantity)
+        if quantity == "first":
+            # only the setting that a build began with has it
+            values = [value for value in values if value is not None and np.isfinite(value)]
+        found = estimate_rounds(values)
         if quantity == "p99" and found is not None and self.tail is not None:
             return Estimate(found.value, *self.tail)
         return found
@@ -247,12 +264,21 @@ class Scorer:
     def __init__(self, dataset: Dataset, workload: Workload, measures: list[str]) -> None:
         self.dataset, self.workload, self.measures = dataset, workload, measures
         self.truths: dict[str, Neighbours] = {"single": dataset.neighbours(workload.k)}
+        self.presence: list[Presence] = []
+        """Of the point that is being scored: when vectors were written."""
+        self.gone = 0
 
     def score(self, rounds: Sequence[tuple[Measurement, pa.Table]]) -> Point:
         """Return one point from its rounds, each with its rows."""
         phases = list(
             dict.fromkeys(phase for _, rows in rounds for phase in rows["phase"].unique().to_pylist())
         )
+        self.presence = [
+            Presence.from_rows(rows, draw_reserve(len(self.dataset.vectors), self.workload.seed))
+            for _, rows in rounds
+            if any(phase.startswith("updates:") for phase in phases)
+        ]
+        self.gone = 0
         parts = {
             phase: [part for _, rows in rounds if len(part := rows.filter(pc.equal(rows["phase"], phase)))]
             for phase in phases
@@ -267,6 +293,15 @@ class Scorer:
             *dict.fromkeys(doubt for measured, _ in rounds for doubt in measured.doubts),
             *self._check(parts["single"][0]),
         )
+        subsets = tuple(
+            subset
+            for phase in phases
+            if phase.startswith(PARTS)
+            for subset in self._score_subset(phase, parts[phase])
+        )
+        if self.gone:
+            words = f"{counted(self.gone, 'answer')} had been deleted before the query was asked, and counted as wrong"
+            notes = (*notes, words)
         return Point(
             tuple(measured for measured, _ in rounds),
             _mean_measures(scored),
@@ -274,11 +309,7 @@ class Scorer:
             recalls.mean(axis=1),
             seconds,
             None if tail is None else (max(tail.low, 0.0), tail.high),
-            tuple(
-                self._score_subset(phase, parts[phase])
-                for phase in phases
-                if phase.startswith(("filter:", "churn:"))
-            ),
+            subsets,
             notes,
         )
 
@@ -309,36 +340,93 @@ class Scorer:
                 "compressed vectors does that; reciprocal ranks are those of the order returned"
             )
 
-    def _score_subset(self, phase: str, rounds: Sequence[pa.Table]) -> SubsetPoint:
+    def _score_subset(self, phase: str, rounds: Sequence[pa.Table]) -> Iterator[SubsetPoint]:
+        """Yield the quality of a phase; where a filter asks for a region, also of the queries inside and outside of it."""
         scored = [self._evaluate(phase, rows) for rows in rounds]
         recalls = np.stack([evaluation.scores[self.measures[0]] for evaluation in scored])
-        return SubsetPoint(
+        whole = SubsetPoint(
             phase,
-            self.truths[phase].population / len(self.dataset.vectors),
+            self._find_share(phase),
             _mean_measures(scored),
             bound_recall(crossed_mean(recalls.mean(axis=0), recalls.mean(axis=1))),
             mean_latencies([summarise(rows["nanoseconds"].to_numpy()) for rows in rounds]),
             sum(int(pc.sum(rows["failed"]).as_py() or 0) for rows in rounds),
             min(int((read_answers(rows, self.workload.k) >= 0).sum(axis=1).min()) for rows in rounds),
         )
+        yield whole
+        kind, _, text = phase.partition(":")
+        data = self.dataset
+        inside = find_side(text, data.vectors, data.queries, self.workload.seed) if kind == "filter" else None
+        if inside is None or inside.all() or not inside.any():
+            return
+        for side, among in (("inside", inside), ("outside", ~inside)):
+            part = recalls[:, among]
+            yield replace(
+                whole,
+                phase=f"{phase}, queries {side}",
+                measures=_mean_measures([self._evaluate(phase, rows, among) for rows in rounds]),
+                interval=bound_recall(crossed_mean(part.mean(axis=0), part.mean(axis=1))),
+                latency=mean_latencies([summarise(rows["nanoseconds"].to_numpy()[among]) for rows in rounds]),
+                failed=sum(
+                    int(rows["failed"].to_numpy(zero_copy_only=False)[among].sum()) for rows in rounds
+                ),
+                fewest=min(
+                    int((read_answers(rows, self.workload.k) >= 0).sum(axis=1)[among].min())
+                    for rows in rounds
+                ),
+            )
 
-    def _evaluate(self, phase: str, rows: pa.Table) -> Evaluation:
+    def _find_share(self, phase: str) -> float:
+        """Return the share of the vectors that could be found in a phase."""
+        size = len(self.dataset.vectors)
+        if phase.startswith("updates:"):
+            return 1 - len(self.presence[0].absent) / size
+        return self.truths[phase].population / size
+
+    def _evaluate_updates(self, rows: pa.Table) -> Evaluation:
+        """Return the quality of answers that were given while vectors came and went."""
+        data, near = self.dataset, self.truths["single"]
+        # each query once, at any of its times: answers to one query at two moments are not independent
+        order = np.random.default_rng([self.workload.seed, 8]).permutation(len(rows))
+        _, first = np.unique(rows["query"].to_numpy()[order], return_index=True)
+        rows = rows.take(np.sort(order[first]))
+        ids = read_answers(rows, self.workload.k)
+        truth, kept, gone = find_present(data, self.presence[0], near, rows, ids)
+        self.gone += gone
+        queries = data.queries.array[rows["query"].to_numpy()]
+        distances = measure_distances(data.vectors.array, queries, data.metric, kept, truth)
+        return evaluate_with(NEIGHBOUR, truth, IndexResults(kept, distances), self.measures)
+
+    def _evaluate(self, phase: str, rows: pa.Table, among: Flags | None = None) -> Evaluation:
+        if phase.startswith("updates:"):
+            return self._evaluate_updates(rows)
         if phase not in self.truths:
             self.truths[phase] = self._find_truth(phase)
         truth, data = self.truths[phase], self.dataset
         ids = read_answers(rows, self.workload.k)[: len(data.queries)]
         distances = measure_distances(data.vectors.array, data.queries.array, data.metric, ids, truth)
+        if among is not None:
+            truth = replace(truth, ids=truth.ids[among], distances=truth.distances[among])
+            ids, distances = ids[among], distances[among]
         return evaluate_with(NEIGHBOUR, truth, IndexResults(ids, distances), self.measures)
 
     def _find_truth(self, phase: str) -> Neighbours:
         """Return the exact neighbours among the vectors that could be found in a phase."""
         data, workload = self.dataset, self.workload
         kind, _, rest = phase.partition(":")
+        if kind == "batch":
+            return self.truths["single"]
         if kind == "filter":
-            ladder = draw_ladder(len(data.vectors), workload.seed)
-            ids: Ints = make_filter(rest, data.vectors, ladder).ids
+            ids: Ints = make_filter(rest, data.vectors, workload.seed).ids
         else:
             number, _, step = rest.partition(":")
+            if kind == "runbook":
+                rows = find_rows_at(workload.runbook, int(number), len(data.vectors))
+                ids = np.unique(rows[rows >= 0])
+                depth = max(DEPTH, 2 * workload.k)
+                return find_neighbours(
+                    data.vectors.array, data.queries.array, data.metric, depth=depth, ids=ids
+                )
             if step == "restored":
                 return self.truths["single"]
             gone = plan_churn(len(data.vectors), workload)[int(number) - 1]

@@ -73,11 +73,11 @@ class IndexBenchmark(Result):
     confident: bool = False
     """Whether a setting is chosen only if the lower end of its recall's interval reaches the target."""
     prices: Prices | None = None
-    """What processors and memory cost; None: money is not reported."""
+    """Prices of processors and memory; None: money is not reported."""
 
     @property
     def recall(self) -> str:
-        """What the recall that decides is called: how many of the k nearest are among k answers, ties by distance."""
+        """Name of the recall that decides: the share of the k nearest among k answers, ties by distance."""
         return f"Recall@{self.workload.k}"
 
     @property
@@ -94,7 +94,7 @@ class IndexBenchmark(Result):
 
     @property
     def criterion(self) -> Criterion:
-        """What settings are ranked by: `wall` time of a query, or `cpu` time where the machine was busy."""
+        """Clock that ranks settings: `wall` time of a query, or `cpu` time where the machine was busy."""
         return find_criterion(self.points)
 
     def choose(self, at_recall: float | None = None) -> list[Choice]:
@@ -224,7 +224,7 @@ class IndexBenchmark(Result):
         )
 
     def _tabulate_supply(self, p99: float) -> Iterator[Block]:
-        """Return the queries a second that each engine answers in time, at the recall."""
+        """Return the queries per second that each engine answers in time, at the recall."""
         supplies = find_supply(self.points, self.at_recall, p99, seed=self.workload.seed)
         title = f"Queries a second at p99 ≤ {p99:g} ms and {self.recall} ≥ {self.at_recall:g}"
         if not supplies:
@@ -258,13 +258,14 @@ class IndexBenchmark(Result):
         return Table(("setting", *columns, "failed"), rows, title="Quality of all settings")
 
     def _tabulate_costs(self) -> Table:
-        names = ("qps", "p50", "p90", "p95", "p99", "cpu", "build", "memory", "disk")
+        names = ("qps", "p50", "p90", "p95", "p99", "first", "cpu", "build", "memory", "disk")
         columns = (
             "QPS",
             "p50 ms",
             "p90 ms",
             "p95 ms",
             "p99 ms",
+            "first ms",
             "CPU ms",
             "build s",
             "memory MiB",
@@ -277,8 +278,8 @@ class IndexBenchmark(Result):
         return Table(("setting", *columns), rows, title="Cost of all settings")
 
     def _tabulate_money(self, prices: Prices) -> Table:
-        """Return what a million queries and a month cost, beside recall and latency; sizes are for each vector."""
-        rows = []
+        """Return what a million queries and a month cost, next to recall and latency; sizes are per vector."""
+        rows: list[tuple[Value, ...]] = []
         for point in self.points:
             money = price_point(point, prices)
             sizes = (point.estimate(name) for name in ("memory", "disk"))
@@ -301,9 +302,9 @@ class IndexBenchmark(Result):
     def _draw(self, chosen: Sequence[Point]) -> Iterator[Figure]:
         yield draw_trade_off(self.points, self.recall)
         shown = chosen or [max(self.points, key=lambda point: point.recall)]
-        yield draw_latencies(shown)
+        yield draw_latencies(shown, self.points)
         if any(point.measured.open for point in shown):
-            yield draw_responses(shown)
+            yield draw_responses(shown, self.points)
         yield from draw_costs(self.points)
 
 
@@ -404,7 +405,7 @@ _OPEN = (
 )
 _SUBSETS = (
     *("point", "phase", "share", "recall", "by_id", "pct5", "none", "short", "fewest"),
-    *("p50_ms", "p99_ms", "failed"),
+    *("p50_ms", "p99_ms", "queries_s", "update_s", "failed"),
 )
 
 
@@ -415,7 +416,7 @@ def _tabulate_parts(points: Sequence[Point]) -> Iterator[Table]:
     if any(point.measured.open for point in points):
         yield _tabulate_records(list(open_records(points)), "Open loop", _OPEN)
     if any(point.subsets for point in points):
-        yield _tabulate_records(list(subset_records(points)), "Filters and churn", _SUBSETS)
+        yield _tabulate_records(list(subset_records(points)), "Batches, filters and updates", _SUBSETS)
 
 
 def _tabulate_records(records: Sequence[Mapping[str, Value]], title: str, columns: Sequence[str]) -> Table:
@@ -426,7 +427,7 @@ def _tabulate_records(records: Sequence[Mapping[str, Value]], title: str, column
 def _to_cell(record: Mapping[str, Value], name: str) -> Value:
     """Return a value with its interval, where it has one."""
     value, low, high = (record.get(key) for key in (name, f"{name}_low", f"{name}_high"))
-    if not isinstance(value, float) or not name.endswith(("_ms", "throughput", "rate")):
+    if not isinstance(value, float) or not name.endswith(("_ms", "throughput", "rate", "queries_s")):
         return value
     ends = (low, high) if isinstance(low, float) and isinstance(high, float) else (None, None)
     return _show(Estimate(value, *ends))

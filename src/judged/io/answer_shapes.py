@@ -183,7 +183,7 @@ def _open_columns(answer: object) -> Opened:
     return list(zip(ids, similarities, strict=True)) if len(ids) == len(similarities) else None
 
 
-def _open_frame(answer: Any) -> Opened:
+def _open_frame(answer: object) -> Opened:
     """Open a data frame: by rank, by score if it is one of PyTerrier without ranks, else in its order."""
     if not (hasattr(answer, "columns") and hasattr(answer, "to_dict")):
         return None

@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from judged.io.open import BOM, File, is_number_text, read_text
 from judged.io.sniff import Format, Writing
-from judged.io.table import RawTable, choose
+from judged.io.table import RawTable, choose, holds_words
 from judged.problem import Place, Problem, Problems
+from judged.subject import NOTHING
 from judged.tables.columns import Column
 from judged.tables.schema import Schema
 from judged.wording import counted
@@ -95,14 +96,15 @@ def read(file: File, schema: Schema) -> RawTable:
     labels = {
         names[0]: name
         for name, names in match.columns.items()
-        if schema[name].kind == "number" and not schema[name].codes.get(names[0].strip().lower())
+        if schema[name].kind == "number" and not schema[name].codes.get(schema[name].know(names[0]))
     }
     problems = Problems(file.label, line=sheet.line)
     unrated = 0
     try:
         columns = _read_fast(sheet, wanted, labels)
     except pa.ArrowInvalid:  # the slow reader finds what is wrong, and where
-        columns, unrated = _read_carefully(sheet, wanted, labels, problems)
+        worded = {names[0]: schema[name].words for name, names in match.columns.items() if schema[name].words}
+        columns, unrated = _read_carefully(sheet, wanted, labels, problems, worded)
     if sheet.spaced:
         ids = {at for name, found in match.columns.items() if schema[name].kind == "id" for at in found}
         columns = {name: _trim(column) if name in ids else column for name, column in columns.items()}
@@ -173,11 +175,15 @@ def _read_fast(sheet: Sheet, wanted: Sequence[str], numbers: Collection[str]) ->
 
 
 def _read_carefully(
-    sheet: Sheet, wanted: Sequence[str], numbers: Mapping[str, str], problems: Problems
+    sheet: Sheet,
+    wanted: Sequence[str],
+    numbers: Mapping[str, str],
+    problems: Problems,
+    worded: Mapping[str, Mapping[str, float]] = NOTHING,
 ) -> tuple[dict[str, Column], int]:
     """Return columns as Python reads them, and the number of rows that were not rated.
 
-    `numbers` says what messages call the columns of numbers.
+    `numbers` says what messages call the columns of numbers, and `worded` which words may stand for them.
     """
     rows, lines, unrated = [], [], 0
     ratings = [
@@ -206,7 +212,7 @@ def _read_carefully(
         values = [row[place] for row in rows]
         columns[name] = (
             _parse_numbers(values, numbers[name], problems)
-            if name in numbers and not _lists(values)
+            if name in numbers and not _lists(values) and not holds_words(values, worded.get(name, {}))
             else values
         )
     return columns, unrated

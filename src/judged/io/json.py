@@ -40,8 +40,9 @@ def _decode(file: File, schema: Schema) -> list[object] | Mapping[str, object]:
         raise Unreadable(msg) from None
     if isinstance(value, Mapping):
         from judged.io.layouts import find_layout
+        from judged.io.records import find_records
 
-        if find_layout(value, file.label) is not None:
+        if find_layout(value, file.label) is not None or find_records(value, schema) is not None:
             return value
         return [value] if is_record(value, schema) else _open_envelope(value, file.label)
     if isinstance(value, list):
@@ -73,10 +74,13 @@ def _kind_of_json(file: File) -> Kind | None:
     if isinstance(value, list):
         return kind_of_columns(_keys(value[0])) if value else None
     from judged.io.layouts import find_layout
+    from judged.io.records import find_records
 
     layout = find_layout(value, file.label)
     if layout is not None:
         return "judgments" if "judgments" in layout.tables else "run"
+    if find_records(value, JUDGMENTS) is not None:
+        return kind_of_columns(_list_columns(value))
     inner = [numbers for numbers in value.values() if isinstance(numbers, Mapping)]
     fractions = any(isinstance(number, float) for numbers in inner for number in numbers.values())
     return "run" if fractions else None
@@ -175,7 +179,17 @@ def _reason(error: Exception) -> str:
 def _json_columns(file: File) -> list[str]:
     """Return the keys of the first object in a list."""
     value = _decode(file, JUDGMENTS)
-    return _keys(next(iter(value), None)) if isinstance(value, list) else []
+    return _list_columns(value)
+
+
+def _list_columns(value: list[object] | Mapping[str, object]) -> list[str]:
+    """Return the keys of the first object in a list, or of the first row that an object holds."""
+    from judged.io.records import find_records
+
+    if isinstance(value, list):
+        return _keys(next(iter(value), None))
+    found = find_records(value, JUDGMENTS)
+    return [] if found is None else _keys(found[0][0])
 
 
 JSON = Format(

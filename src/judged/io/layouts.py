@@ -84,11 +84,15 @@ def _list_expected(value: Value, _label: str) -> Iterator[Row]:
             {"id": document, "text": _to_text(texts.get(document)), "grade": grade}
             for document, grade in grades.items()
         ]
-        yield {"query_id": query, "question": _to_text(value["queries"].get(query)), "relevant": listed}
+        yield {
+            "query_id": query,
+            "question": _to_text((value.get("queries") or {}).get(query)),
+            "relevant": listed,
+        }
 
 
 def _list_queries(value: Value, _label: str) -> Iterator[Row]:
-    for query, text in value["queries"].items():
+    for query, text in (value.get("queries") or {}).items():
         yield {"id": query, "text": _to_text(text)}
 
 
@@ -200,7 +204,7 @@ for _layout in (
         "qa-dataset",
         "a QA dataset (`queries`, `corpus`, `relevant_docs`)",
         ("relevant_docs",),
-        lambda value: _is_mapping(value, "queries", "relevant_docs"),
+        lambda value: _is_mapping(value, "relevant_docs"),
         {"judgments": _list_expected, "queries": _list_queries, "documents": _list_corpus},
     ),
     Layout(

@@ -36,7 +36,7 @@ CHUNK = 1 << 18
 KNOWN = {
     *(".trec", ".run", ".runs", ".res", ".results", ".qrels", ".qrel", ".txt", ".tsv", ".csv"),
     *(".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"),
-    *(".xml", ".sgml", ".sgm", ".svm", ".svmlight", ".letor"),
+    *(".xml", ".sgml", ".sgm", ".svm", ".svmlight", ".letor", ".eval"),
 }
 """Extensions that name a file's format and are not part of its name."""
 

@@ -7,9 +7,11 @@ is 1, and a list without scores is an order. What was assumed is said in notes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
+from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +22,7 @@ from judged.problem import Problem, Problems
 from judged.tables.columns import Column, holds_lists, is_list, shorten
 from judged.tables.content import normalise_text
 from judged.tables.nested import REPEATED, keep_order
-from judged.tables.schema import USUAL, Field, Match, Schema
+from judged.tables.schema import ANSWERS, USUAL, Field, Match, Schema
 from judged.wording import counted
 
 Cell: TypeAlias = Any
@@ -31,23 +33,8 @@ MOST_ID_WORDS = 2
 """Number of words up to which all values of a column are taken for ids."""
 HIGHEST, MOST_DIGITS = 10, 2
 """The highest whole number that may be a grade in a column of an unknown name, and its digits."""
-ANSWERS = {
-    "true",
-    "false",
-    "yes",
-    "no",
-    "y",
-    "n",
-    "t",
-    "f",
-    "relevant",
-    "irrelevant",
-    "not relevant",
-    "non-relevant",
-}
-"""Words by which people say whether a document is relevant."""
 LISTS = "`['a' 'b']` is how NumPy prints a list, which cannot be read back with certainty"
-"""Why cells that `datasets` writes to CSV are refused."""
+"""Reason for refusing cells that `datasets` writes to CSV."""
 
 
 @dataclass
@@ -62,6 +49,10 @@ class Plain:
     """Queries that list no document."""
 
 
+RESULT_NUMBERS = ("score", "_score", "sim", "similarity", "rank")
+"""Names of columns of numbers that results have, and judgments do not."""
+SCORED = re.compile("score|relevan|similar|distance")
+"""What is part of the names of such columns, where they hold fractions."""
 SEPARATORS = frozenset(";|,")
 """Characters that people put between ids in one cell."""
 SEPARATED = 'expected a list as JSON writes it, such as ["a", "b"], or one id'
@@ -118,7 +109,7 @@ def to_plain(
         notes += [f"{counted(repeated, 'result')} {REPEATED}"] if repeated else []
         if empty and number.name == "grade":
             notes.append(f"{counted(len(empty), 'query')} without a listed document: not judged")
-    notes += _name_rows(taken, names, schema, problems)
+    notes += _name_rows(taken, names, schema, problems, cells=cells)
     by_text = "document" not in taken
     if by_text:
         taken["document"] = _identify(taken["text"], problems)
@@ -156,7 +147,7 @@ def _flatten_lists(
 
 
 def _name_rows(
-    taken: dict[str, Column], names: Mapping[str, str], schema: Schema, problems: Problems
+    taken: dict[str, Column], names: Mapping[str, str], schema: Schema, problems: Problems, *, cells: bool
 ) -> Iterator[str]:
     """Let texts stand in for ids that are missing, and yield what was done."""
     if "document" in taken and "text" not in taken:
@@ -164,6 +155,8 @@ def _name_rows(
         if _read_either(taken["document"], column, schema, problems.subject) == "texts":
             taken["text"] = taken.pop("document")
             yield f"the values of `{column}` were taken as texts, not ids"
+        elif cells and schema["document"].know(column) in schema["document"].either:
+            _check_separators(taken["document"], column, problems)
     if "query" not in taken:
         taken["query"] = taken["question"]
         yield f"the text of a query (`{names['question']}`) is its id"
@@ -178,11 +171,17 @@ def check_doubtful(match: Match, schema: Schema, take: Callable[[str], Column], 
     if not match.doubtful or number is None:
         return
     known = {name.strip().lower(): name for name in match.doubtful}
+    named = [*RESULT_NUMBERS, *(name for name in known if SCORED.search(name))]
     listed = any(schema[name].is_list(columns[0]) for name, columns in match.columns.items())
-    of_runs = [known[name] for name in ("score", "_score", "sim", "similarity", "rank") if name in known]
+    of_runs = [
+        known[name]
+        for name in dict.fromkeys(named)
+        if name in known and (name in RESULT_NUMBERS or _has_fractions(take(known[name])))
+    ]
     numeric = [name for name in match.doubtful if name not in of_runs and _may_be_grades(take(name))]
     if of_runs and not listed:
-        message = f"{_quote(of_runs)} belongs to a run, and there is no column of grades"
+        verb = "belongs" if len(of_runs) == 1 else "belong"
+        message = f"{_quote(of_runs)} {verb} to a run, and there is no column of grades"
         hint = (
             f"if it is the grade: {schema.name_columns({number.name: of_runs[0]})}; if every row is relevant: "
             f"{schema.name_columns({number.name: ''})}; in BEIR's layout, `score` is next to `corpus-id`"
@@ -335,7 +334,7 @@ def _keep_orders(scores: Sequence[Cell] | None, owner: Sequence[int]) -> list[ob
 def _read_either(column: Column, name: str, schema: Schema, subject: str) -> str:
     """Return whether the values of a column are ids or texts; raise `BadInput` if they look like both."""
     item = schema["document"]
-    if item.column is not None or name.strip().lower() not in item.either:
+    if item.column is not None or item.know(name) not in item.either:
         return "ids"
     counts = [len(value.split()) if isinstance(value, str) else 1 for value in _to_list(column)]
     if max(counts, default=0) <= MOST_ID_WORDS:
@@ -349,6 +348,13 @@ def _read_either(column: Column, name: str, schema: Schema, subject: str) -> str
     ids, texts = (schema.name_columns({field: name}) for field in ("document", "text"))
     hint = f"say which: {ids} for ids, {texts} for texts"
     raise BadInput(subject, [Problem.error("ids-or-texts", "columns", message)], hint=hint)
+
+
+def _check_separators(column: Column, name: str, problems: Problems) -> None:
+    """Add a problem for each id of a column of lists that may be several: the file does not say."""
+    for row, value in enumerate(_to_list(column)):
+        if isinstance(value, str) and _may_be_several(value):
+            problems.add("bad-list", row, f"{name} is {shorten(repr(value), 60)}: {SEPARATED}")
 
 
 def _identify(column: Column, problems: Problems) -> list[object]:
@@ -385,10 +391,7 @@ def _parse_cells(column: Column, name: str, schema: Schema, problems: Problems) 
     first = next((value for value in values if value), None)
     if not isinstance(first, str) or not (listed or (first.startswith("[") and first.endswith("]"))):
         return column
-    ids = any(
-        name.strip().lower() in item.lists and name.strip().lower() not in item.either
-        for item in schema.fields
-    )
+    ids = any(item.know(name) in item.lists and item.know(name) not in item.either for item in schema.fields)
     parsed: list[object] = []
     for row, value in enumerate(values):
         found = _parse_list(value, ids=ids) if isinstance(value, str) else value
@@ -399,13 +402,20 @@ def _parse_cells(column: Column, name: str, schema: Schema, problems: Problems) 
     return parsed
 
 
+def _may_be_several(cell: str) -> bool:
+    """Return whether a cell may hold several ids: with a separator between them, or blanks between words with digits."""
+    words = cell.split()
+    spaced = len(words) > 1 and all(any(map(str.isdigit, word)) for word in words)
+    return spaced or bool(SEPARATORS.intersection(cell))
+
+
 def _parse_list(cell: str, *, ids: bool = False) -> list[object] | str | None:
     """Return the list in a cell, which holds `ids` or texts; or what is wrong with it."""
     if not cell.strip():
         return None
     if not cell.lstrip().startswith("["):
         # one id with a separator in it, or several: the file does not say
-        return SEPARATED if ids and SEPARATORS.intersection(cell) else [cell]
+        return SEPARATED if ids and _may_be_several(cell) else [cell]
     import ast
     import json
     import tokenize
@@ -453,7 +463,18 @@ def _may_be_grades(column: Column) -> bool:
     numbers = all(
         len(value) <= MOST_DIGITS and value.isdecimal() and int(value) <= HIGHEST for value in values
     )
-    return bool(values) and values != {"1"} and (numbers or values <= ANSWERS)
+    return bool(values) and values != {"1"} and (numbers or values <= set(ANSWERS))
+
+
+def _has_fractions(column: Column) -> bool:
+    """Return whether a column holds numbers, of which some are not whole."""
+    values = [str(value) for value in _to_list(column) if value is not None and not is_list(value)]
+    filled = [value for value in values if value.strip()]
+    return (
+        bool(filled)
+        and all(map(_is_number, filled))
+        and any(not float(value).is_integer() for value in filled if isfinite(float(value)))
+    )
 
 
 def _is_number(text: str) -> bool:

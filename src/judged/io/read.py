@@ -209,8 +209,7 @@ def _read_joined(
 
 def join_runs(runs: Sequence[Run], *, name: str) -> Run:
     """Return the run that has the rows of several, which keep their places in messages."""
-    tables = [run.as_columns().source for run in runs]
-    columns = [table for table in tables if isinstance(table, RunColumns)]
+    columns = [run.to_columns() for run in runs]
     ends = np.cumsum([len(table.score) for table in columns])
 
     def locate(row: int) -> Place:
@@ -327,7 +326,7 @@ def read_timings(
     return Timings.from_columns(**table.columns, name=table.name, problems=table.problems)
 
 
-def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: A002 - what users call it
+def kind_of(source: object, *, format: str | None = None) -> Kind | None:  # noqa: A002 - what users call it
     """Return whether a file holds judgments or a run, as far as it shows; None if it may be either."""
     opened = open_path(source, JUDGMENTS, format)
     if not _is_opened(opened):
@@ -338,7 +337,7 @@ def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: 
     return None if written.columns is None else kind_of_columns(written.columns(file))
 
 
-def holds_both(source: Any) -> bool:
+def holds_both(source: object) -> bool:
     """Return whether a file lists what each query expects, and what was retrieved for it."""
     opened = open_path(source, JUDGMENTS)
     if not _is_opened(opened):
@@ -429,7 +428,7 @@ def _make_runs(raw: RawTable | Mapping[Any, Any], file: File) -> Mapping[str | N
     whole = Run.from_columns(**columns, name=file.name, notes=raw.notes, problems=raw.problems)
     if raw.empty:
         empty, _ = as_ids(list(raw.empty), name="query", problems=Problems(file.label))
-        whole = replace(whole, source=replace(_columns_of(whole), empty=empty))
+        whole = replace(whole, source=replace(whole.to_columns(), empty=empty))
     if texts or raw.by_text:
         whole = replace(whole, texts=texts, by_text=raw.by_text)
     if systems is None:
@@ -444,7 +443,7 @@ def _make_runs(raw: RawTable | Mapping[Any, Any], file: File) -> Mapping[str | N
 
 
 def _select_rows(whole: Run, rows: NDArray[np.intp], name: str) -> Run:
-    source = _columns_of(whole)
+    source = whole.to_columns()
     at = pa.array(rows)
     some = RunColumns(
         source.query.take(at),
@@ -454,12 +453,6 @@ def _select_rows(whole: Run, rows: NDArray[np.intp], name: str) -> Run:
         empty=source.empty,
     )
     return replace(whole, source=some, name=name)
-
-
-def _columns_of(run: Run) -> RunColumns:
-    source = run.as_columns().source
-    assert isinstance(source, RunColumns)  # noqa: S101 - `as_columns` returns nothing else
-    return source
 
 
 def _make_run(raw: Mapping[Any, Any], file: File) -> Run:

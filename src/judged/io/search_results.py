@@ -11,13 +11,13 @@ import inspect
 import math
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from judged.errors import WrongKind
+from judged.errors import BadInput, WrongKind
 from judged.io.answer_shapes import (
     BadAnswer,
     get_field,
@@ -29,8 +29,9 @@ from judged.io.answer_shapes import (
     refuse_several,
 )
 from judged.problem import Place, Problems
+from judged.tables.content import normalise_text
 from judged.tables.judgments import NUMBERED
-from judged.tables.nested import REPEATED, Flat, keep_order
+from judged.tables.nested import REPEATED, Flat, describe_type, keep_order
 from judged.tables.run import Run
 from judged.tables.schema import DOCUMENTS
 from judged.wording import counted, name_some
@@ -77,8 +78,16 @@ class SearchReply(NamedTuple):
 class AnswerReader:
     """Reads the answers of one system, and counts what it changes in them."""
 
-    def __init__(self, fields: Fields = USUAL) -> None:
+    def __init__(self, fields: Fields = USUAL, *, by_text: bool = False, lenient: bool = False) -> None:
         self.fields = fields
+        self.lenient = lenient
+        """Whether results without an id are known by their texts, and kept in `unnamed`."""
+        self.by_text = by_text
+        """Whether documents are identified by their texts, as the judged ones are."""
+        self.unnamed: list[BadAnswer] = []
+        """What is wrong with results that have a text and no id, each of which is known by its text."""
+        self.named = 0
+        """Number of results with an id."""
         self.counts: Counter[str] = Counter()
         """Number of results that were repeated, of rankings without usable scores, and of ids that are numbers."""
         self.texts: dict[str, str] = {}
@@ -145,11 +154,15 @@ class AnswerReader:
         self.counts["numbered"] += hasattr(value, "__index__")
         return str(value)
 
-    def _read_item(self, item: Any, place: str, *, distances: bool) -> Found:
+    def _read_item(self, item: object, place: str, *, distances: bool) -> Found:
         if is_id(item):
             if self.fields.id is not None:
                 message = f"{place} is {_shorten(item)}, which has no field `{self.fields.id}`"
                 raise BadAnswer("no-id", message)
+            if self.by_text:
+                message = f"{place} is {_shorten(item)}, and the judged documents are texts without ids"
+                raise BadAnswer("no-text", message)
+            self.named += 1
             return Found(self.read_id(item, place))
         if _is_pair(item):
             inner = self._read_item(item[0], place, distances=False)
@@ -159,8 +172,29 @@ class AnswerReader:
             message = f"{place} is {_shorten(item)}, expected an id, a pair of id and score, or an object with an id"
             raise BadAnswer("not-results", message)
         self._example = item
-        document = self._find_id(item, place)
-        return Found(document, self._find_score(item, place, distances=distances), _find_text(item))
+        text = _find_text(item)
+        document = self._find_key(item, text, place)
+        return Found(document, self._find_score(item, place, distances=distances), text)
+
+    def _find_key(self, item: object, text: str, place: str) -> str:
+        """Return the id of a result; its text, normalised, if that is what is judged, or if it has no id."""
+        if self.by_text:
+            key = normalise_text(text)
+            if not key:
+                message = f"{place} has no text, and the judged documents are texts without ids"
+                raise BadAnswer("no-text", message)
+            return key
+        try:
+            document = self._find_id(item, place)
+        except BadAnswer as error:
+            usable = self.lenient and self.fields.id is None and error.code == "no-id"
+            key = normalise_text(text) if usable else ""
+            if not key:
+                raise
+            self.unnamed.append(error)
+            return key
+        self.named += 1
+        return document
 
     def _find_id(self, item: object, place: str) -> str:
         named = self.fields.id
@@ -222,13 +256,16 @@ def read_score(value: object, place: str) -> float | None:
 def make_run(answers: Mapping[object, object], *, name: str, fields: Fields = USUAL) -> Run:
     """Return the run of the answers to each query; raise `BadInput` with what is wrong with each.
 
-    A document that is repeated counts where it comes first, and a note says so.
+    A document that is repeated counts where it comes first, and a note says so. Where no result has an id, and each a
+    text, documents are identified by their texts: what is wrong then is for judgments that have ids.
     """
-    reader, flat = AnswerReader(fields), Flat()
+    reader, flat = AnswerReader(fields, lenient=True), Flat()
     queries = list(answers)
     problems = Problems(name, lambda row: Place(f"query `{queries[row]}`"))
     hints: list[str] = []
+    unnamed: list[tuple[int, BadAnswer]] = []
     for row, (query, given) in enumerate(answers.items()):
+        before = len(reader.unnamed)
         try:
             documents, scores = _read_query(reader, given)
         except BadAnswer as error:
@@ -239,9 +276,20 @@ def make_run(answers: Mapping[object, object], *, name: str, fields: Fields = US
         flat.document += documents
         flat.number += scores
         flat.empty += [] if documents else [query]
-    problems.raise_if_any(hint=next(iter(hints), None))
+        unnamed += [(row, reason) for reason in reader.unnamed[before : before + 1]]
+    hints += [reason.hint for _, reason in unnamed if reason.hint is not None]
+    hint = next(iter(hints), None)
+    lacking = problems if reader.named or len(problems) else Problems(name, problems.place)
+    for row, reason in unnamed:
+        lacking.add(reason.code, row, reason.message)
+    problems.raise_if_any(hint=hint)
     flat.notes = tuple(reader.notes())
-    return Run.from_flat(flat, name)
+    run = replace(Run.from_flat(flat, name), texts=reader.texts)
+    if not unnamed:
+        return run
+    note = "results have no ids: documents are identified by their texts, without case and punctuation"
+    refusal = BadInput(name, list(lacking), counts=lacking.counts, hint=hint)
+    return replace(run, texts={}, by_text=True, unnamed=refusal, notes=(*run.notes, note))
 
 
 def _read_query(reader: AnswerReader, answer: object) -> tuple[Sequence[object], Sequence[object]]:
@@ -316,7 +364,7 @@ def _check_ready(answer: object) -> None:
         raise BadAnswer("not-results", message)
     if inspect.isawaitable(answer) or isinstance(answer, AsyncIterator):
         getattr(answer, "close", lambda: None)()  # else Python warns that it was never awaited
-        message = f"is {_name_type(answer)} that was not awaited, expected the results"
+        message = f"is {describe_type(answer)} that was not awaited, expected the results"
         raise BadAnswer("not-awaited", message, hint="`await` it first")
     if inspect.isgenerator(answer) and inspect.getgeneratorstate(answer) == inspect.GEN_CLOSED:
         message = "is a generator that was consumed already, expected the results"
@@ -341,11 +389,11 @@ def _list_items(answer: object) -> list[object]:
         message = "is a set, which has no order, expected a list of results, best first"
         raise BadAnswer("not-results", message)
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
-        message = f"is {_name_type(answer)}, expected a list of results, best first"
+        message = f"is {describe_type(answer)}, expected a list of results, best first"
         raise BadAnswer("not-results", message)
     items = list(answer.tolist() if isinstance(answer, np.ndarray) else answer)
     if not items and isinstance(answer, Iterator) and not inspect.isgenerator(answer):
-        message = f"is {_name_type(answer)} that yields nothing, and may have been consumed"
+        message = f"is {describe_type(answer)} that yields nothing, and may have been consumed"
         raise BadAnswer("consumed", message, hint="keep results in a list: `list(…)`")
     return items
 
@@ -448,11 +496,6 @@ def _suggest_field(fields: Sequence[str]) -> str:
     likely += [name for name in usable if name.endswith("id") and name != "id"]
     example = next(iter(likely), "metadata.source")
     return f"`id_field` names the field that has the ids of the judged documents, such as `{example}`"
-
-
-def _name_type(value: object) -> str:
-    name = type(value).__name__
-    return f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"
 
 
 def _shorten(value: object) -> str:

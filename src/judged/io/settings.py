@@ -110,7 +110,7 @@ def _count_values(value: object, counts: dict[int, int]) -> int:
     return counts[id(value)]
 
 
-def convert_settings(content: Any, kind: type[T], source: object, *, hint: str | None = None) -> T:
+def convert_settings(content: object, kind: type[T], source: object, *, hint: str | None = None) -> T:
     """Return the settings as that Struct; raise an error with the source and the place for the first that is wrong.
 
     >>> class Server(msgspec.Struct):
@@ -133,13 +133,13 @@ def convert_settings(content: Any, kind: type[T], source: object, *, hint: str |
         raise BadProtocol(msg, hint=hint) from None
 
 
-def check_names(content: Any, kind: type, source: object, place: str = "") -> None:
+def check_names(content: object, kind: type, source: object, place: str = "") -> None:
     """Raise `UnknownName` for the first key, or the first `type` of a stage, that is not declared."""
     for error in _find_unknown(content, inspect.type_info(kind), place, source):
         raise error
 
 
-def _find_unknown(content: Any, kind: inspect.Type, place: str, source: object) -> Iterator[UnknownName]:
+def _find_unknown(content: object, kind: inspect.Type, place: str, source: object) -> Iterator[UnknownName]:
     """Yield an error for every name that is not declared."""
     options = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
     if isinstance(content, Mapping):

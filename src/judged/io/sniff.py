@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from judged.io.open import BOM, KNOWN, File, is_number_text
 from judged.registry import Registry
-from judged.tables.schema import JUDGMENTS, RUN, Schema
+from judged.tables.schema import JUDGMENTS, RUN, Schema, list_spellings
 
 if TYPE_CHECKING:
     from judged.io.table import RawTable
@@ -79,7 +79,7 @@ def kind_of_columns(columns: Collection[str]) -> Kind | None:
 
 def find_kinds(columns: Collection[str]) -> tuple[bool, bool]:
     """Return whether names of columns say that judgments are there, and whether a run is."""
-    names = {name.strip().lower() for name in columns}
+    names = {spelling for name in columns for spelling in list_spellings(name)}
     scores = set(RUN["score"].names)
     marks = {
         schema.name: {name for field in schema.fields for name in field.lists}
@@ -138,6 +138,11 @@ def _detect_json(text: bytes, named: str | None, schema: Schema) -> str:
         and not any(isinstance(v, dict | list) for v in value.values())
     ):
         return "jsonl"
+    if not rest.strip() and isinstance(value, dict):
+        from judged.io.records import find_records
+
+        if find_records(value, schema) is not None:
+            return "json"
     return "jsonl" if is_record(value, schema) or rest.strip() else "json"
 
 

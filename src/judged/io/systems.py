@@ -3,7 +3,7 @@
 One rule, wherever runs are named:
 
 - A file is one system, called after the file. A table with a column `system` has the systems that the column names.
-- A folder or a pattern is several systems, one a file, with everything below the folder, in natural order (`run2` before
+- A folder or a pattern is several systems, one per file, with everything below the folder, in natural order (`run2` before
   `run10`).
 - A data set is one table, called after its folder: files of Parquet or Arrow whose names are those of parts (`part-0001`,
   `00000-of-00002`, `0`), or in folders such as `system=bm25`. Parts of text are refused until it is said what they are.
@@ -104,7 +104,7 @@ def name_systems(
     return [replace(system, name=names[system.path]) if _is_unnamed(system) else system for system in found]
 
 
-def find_one_system(source: Any, *, name: str | None = None, join: bool = False) -> System:
+def find_one_system(source: object, *, name: str | None = None, join: bool = False) -> System:
     """Return the only system of a source; raise `BadInput` if there are several.
 
     >>> find_one_system("runs/a.run").name
@@ -213,7 +213,7 @@ def _is_unnamed(system: System) -> bool:
     return system.name is None and is_path(system.source)
 
 
-def _name_one(name: str, source: Any, runs: Callable[[], bool]) -> System:
+def _name_one(name: str, source: object, runs: Callable[[], bool]) -> System:
     """Return one system under the name that the user gave: all files of a folder or a pattern."""
     if is_path(source) and is_collection(source) and runs():
         (joined,) = _expand(source, join=True, runs=runs)

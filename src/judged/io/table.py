@@ -107,7 +107,7 @@ def read_table(
     return check(raw, schema, name=name or schema.name)
 
 
-def open_path(source: Any, schema: Schema, format: str | None = None) -> tuple[File, Format] | Any:  # noqa: A002
+def open_path(source: object, schema: Schema, format: str | None = None) -> tuple[File, Format] | Any:  # noqa: A002
     """Return a file with its format; or a folder's path, or an ir_datasets data set."""
     from judged.io import ir_datasets
 
@@ -190,21 +190,27 @@ def choose(
 ) -> RawTable:
     """Return the columns that were matched, each taken by its own name."""
     columns: dict[str, Column] = {}
+    worded: list[str] = []
     for name, names in match.columns.items():
         column = take(names[0])
         if schema.merge and len(names) > 1:
             column = _merge([_to_list(take(other)) for other in names], empty=text)
-        divisor = schema[name].divisors.get(names[0].strip().lower())
-        codes = schema[name].codes.get(names[0].strip().lower())
+        divisor = schema[name].divisors.get(schema[name].know(names[0]))
+        codes = schema[name].codes.get(schema[name].know(names[0]))
         if codes is not None:
             column = _decode_words(column, codes)
-        if names[0].strip().lower() in schema[name].within and schema[name].column is None:
+        if schema[name].know(names[0]) in schema[name].within and schema[name].column is None:
             from judged.io.question_sets import check_whole
 
             check_whole(column, names[0], problems)
+        if schema[name].words and len(column) and holds_words(column, schema[name].words):
+            shown = list(dict.fromkeys(str(value).strip().lower() for value in _to_list(column)))
+            column = _decode_words(column, schema[name].words)
+            pairs = ", ".join(f"{word} is {schema[name].words[word]:g}" for word in shown)
+            worded.append(f"the words of `{names[0]}` are grades: {pairs}")
         columns[name] = column if divisor is None else _divide(column, divisor)
     others = {other: take(other) for other in match.others} if schema.open else {}
-    raw = RawTable(columns, problems, _note_codes(match, schema), text, others)
+    raw = RawTable(columns, problems, (*_note_codes(match, schema), *worded), text, others)
     if schema.is_plain(match) and not (
         schema.has("question")
         and any(holds_lists(columns[name]) for name in ("document", "text") if name in columns)
@@ -224,10 +230,10 @@ def _note_codes(match: Match, schema: Schema) -> tuple[str, ...]:
     """Return the notes of a match, and what the words of a column were taken for."""
     notes = list(match.notes)
     for name, names in match.columns.items():
-        codes = schema[name].codes.get(names[0].strip().lower())
+        codes = schema[name].codes.get(schema[name].know(names[0]))
         if codes is not None:
-            letters = {word.upper(): number for word, number in codes.items() if len(word) == 1}
-            pairs = ", ".join(f"{word} is {number:g}" for word, number in letters.items())
+            letters = {word: number for word, number in codes.items() if len(word) == 1}
+            pairs = ", ".join(f"{word.upper()} is {number:g}" for word, number in letters.items())
             notes.append(f"the words of `{names[0]}` are gains: {pairs}")
     return tuple(notes)
 
@@ -236,6 +242,16 @@ def _decode_words(column: Column, codes: Mapping[str, float]) -> list[object]:
     """Return the number that each word stands for; other values stay, and are reported later."""
     values = _to_list(column)
     return [codes.get(value.strip().lower(), value) if isinstance(value, str) else value for value in values]
+
+
+def holds_words(column: Column, words: Mapping[str, float]) -> bool:
+    """Return whether all values of a column are some of these words."""
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            return False
+    elif not isinstance(next(iter(column), None), str):
+        return False
+    return all(isinstance(value, str) and value.strip().lower() in words for value in _to_list(column))
 
 
 def is_frame(source: object) -> bool:
@@ -315,7 +331,7 @@ def _unite(rows: list[Mapping[str, object]], match: Match, schema: Schema) -> li
         listed = [key for key in names if schema[name].is_list(key)]
         # one whose values may be texts, if there is one: then they are looked at
         kept = next(
-            (key for key in listed if key.strip().lower() in schema[name].either), [*listed, *names][0]
+            (key for key in listed if schema[name].know(key) in schema[name].either), [*listed, *names][0]
         )
         values = [next((row[key] for key in names if row.get(key) is not None), None) for row in rows]
         bare = [{key: value for key, value in row.items() if key not in names} for row in rows]
@@ -324,15 +340,21 @@ def _unite(rows: list[Mapping[str, object]], match: Match, schema: Schema) -> li
 
 
 def open_layout(value: Mapping[Any, Any], schema: Schema, label: str, name: str = "") -> RawTable | None:
-    """Return the columns of an object in the layout of another tool; None if it has none.
+    """Return the columns of an object in the layout of another tool, or of the rows that it holds; None if it has neither.
 
     `name` is what a query is called that has no other name.
     """
     from judged.io.layouts import find_layout, list_rows
+    from judged.io.records import find_records
 
     layout = find_layout(value, label)
     if layout is None:
-        return None
+        found = find_records(value, schema)
+        if found is None:
+            return None
+        raw = from_records(found[0], schema, Problems(label))
+        raw.notes = (*raw.notes, found[1])
+        return raw
     raw = from_records(list_rows(layout, value, schema, label, name or label), schema, Problems(label))
     raw.notes = (*raw.notes, layout.note) if layout.note else raw.notes
     return raw

@@ -22,7 +22,7 @@ from judged.store.files import replace_file
 from judged.tables.columns import add_repeats, shorten
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Label
-from judged.tables.run import Columns, Run
+from judged.tables.run import Run
 from judged.tables.schema import JUDGMENTS, LABELS, RUN, Schema
 
 TREC_EXTENSIONS = (".txt", *FORMATS["trec"].extensions)
@@ -145,12 +145,11 @@ def _open_new(path: Path, *, force: bool) -> Iterator[BinaryIO]:
 
 def _check_run(run: Run) -> pa.Table:
     """Return the run as columns; raise `BadInput` if it lists a document twice for a query."""
-    whole = run.as_columns()
-    assert isinstance(whole.source, Columns)  # noqa: S101 - `as_columns` returns nothing else
-    problems = Problems(run.name, whole.source.place)
-    add_repeats(whole.source.query, whole.source.document, problems, verb="retrieved")
+    columns = run.to_columns()
+    problems = Problems(run.name, columns.place)
+    add_repeats(columns.query, columns.document, problems, verb="retrieved")
     problems.raise_if_any()
-    return whole.to_arrow()
+    return columns.to_arrow()
 
 
 def write_labels(

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
 import numpy as np
 
 from judged.arrays import Flags, Floats, Ints
 from judged.kernels.ranked.ranking import Ranking, RecallPoints
-from judged.kernels.segments import divide, segment_count, segment_ids, segment_running_count, segment_sum
+from judged.kernels.segments import (
+    ViewCache,
+    divide,
+    segment_count,
+    segment_ids,
+    segment_running_count,
+    segment_sum,
+)
 
 
 def stated_pairs(level: Floats, group: Ints) -> tuple[Ints, Ints]:
@@ -48,9 +54,6 @@ def transitive_closure(better: Ints, worse: Ints, size: int) -> Flags:
         reached = further
 
 
-T = TypeVar("T")
-
-
 @dataclass(frozen=True)
 class PreferencePairs:
     """The preferences that groups of judgments state, before any run: an entry for every document of every group."""
@@ -71,7 +74,7 @@ class PreferencePairs:
 
 
 @dataclass(frozen=True)
-class PreferenceView:
+class PreferenceView(ViewCache):
     """The preferences of groups of judgments, and where their documents are in the run."""
 
     pairs: PreferencePairs
@@ -112,12 +115,6 @@ class PreferenceView:
     def count(self, flags: Flags) -> Ints:
         """Count the flagged preferences of every group."""
         return segment_count(flags, self.pairs.pair_offset)
-
-    def cached(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
-        """Return the result of `compute`, computed once for this view."""
-        if key not in self._cache:
-            self._cache[key] = compute()
-        return cast("T", self._cache[key])
 
     def _fulfilled(self) -> Flags:
         first, second = self.pairs.better, self.pairs.worse

@@ -6,9 +6,26 @@ alone, to the last bit, so scores do not change with the number of queries compu
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar, cast
+
 import numpy as np
 
 from judged.arrays import Flags, Floats, Ints
+
+T = TypeVar("T")
+
+
+class ViewCache:
+    """What measures of one view share: a view is computed on by several, and most of them need the same arrays."""
+
+    _cache: dict[tuple[object, ...], object]
+
+    def cached(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
+        """Return the result of `compute`, computed once for this view."""
+        if key not in self._cache:
+            self._cache[key] = compute()
+        return cast("T", self._cache[key])
 
 
 def divide(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:

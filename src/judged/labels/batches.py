@@ -33,7 +33,7 @@ OVER_BUDGET = "the budget is reached"
 
 @dataclass(frozen=True, slots=True)
 class BatchOptions:
-    """How batches are waited for."""
+    """Options of waiting for batches."""
 
     poll: float = 30.0
     """Seconds between two looks at a batch."""
@@ -60,7 +60,7 @@ class _Step(msgspec.Struct, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class _Submission:
-    """A batch that may still bring answers."""
+    """A batch that may still have answers."""
 
     tag: str
     keys: Mapping[str, int]
@@ -69,7 +69,7 @@ class _Submission:
 
 
 class BatchJob:
-    """Asks questions in batches until all are answered, the budget is spent, or a batch brings nothing."""
+    """Asks questions in batches until all are answered, the budget is spent, or a batch has no answers."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class BatchJob:
                 return
             if self.stopped or not self._list_open(set()):
                 return
-            if self._merged == before:  # asking again would bring nothing either
+            if self._merged == before:  # asking again would return nothing either
                 _, reason = next(iter(self.unanswered.values()), ("", "no reason given"))
                 self.stopped = f"the batch brought no answers ({reason})"
                 return

@@ -135,7 +135,15 @@ class Records:
             return Verdict(None, "too many")
         records = [self._read_record(record) for record in lists[0]]
         failures = [record for record in records if isinstance(record, str)]
-        return Verdict(None, failures[0]) if failures else Verdict(records)
+        if failures:
+            return Verdict(None, failures[0])
+        texts = [name for name, scale in self.columns.items() if scale is None]
+        # models list a fact twice, and a list of nuggets has each once: the first counts
+        unique: dict[tuple[Label, ...], dict[str, Label]] = {}
+        for record in records:
+            if isinstance(record, dict):
+                unique.setdefault(tuple(record[name] for name in texts), record)
+        return Verdict(list(unique.values()))
 
     def _read_record(self, record: object) -> dict[str, Label] | str:
         """Return a record, or the reason why it is none."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from judged.errors import BadProtocol
 from judged.labels.answer import Label
@@ -22,7 +22,6 @@ from judged.progress import Progress
 from judged.result import Provenance
 
 Combine: TypeAlias = Literal["vote", "mean"]
-COMBINE: tuple[Combine, ...] = get_args(Combine)
 TOO_FEW = "too few judges"
 
 

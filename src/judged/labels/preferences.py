@@ -1,7 +1,7 @@
 """Preferences by a model: which of two documents is better, asked in both orders, as a table that measures score.
 
 A model often favours the result that it reads first. So every pair is asked about twice, and only a preference that both
-orders agree on counts; what changes with the order is counted, and is no preference.
+orders agree on counts; what changes with the order is counted, and is not a preference.
 
 References:
     Qin et al. Large language models are effective text rankers with pairwise ranking prompting. Findings of NAACL 2024.

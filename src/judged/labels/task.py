@@ -31,6 +31,8 @@ class Task(NamedTuple):
     """The table that the labels make."""
     command: str = ""
     """Command that reads the inputs of this task, as "module:attribute"; empty: `judged label` itself."""
+    reader: str = ""
+    """Function that returns the labels of a source as `WordLabels`, or None, as "module:attribute"; empty: they are grades."""
 
     def read_prompt_file(self) -> tuple[bytes, str]:
         """Return the content and the name of the built-in prompt."""
@@ -52,6 +54,21 @@ PREFER = Task(
 
 TASKS: Registry[Task] = Registry("task", of_subject=lambda subject: subject.tasks)
 """Every task by name."""
+
+
+class WordLabel(NamedTuple):
+    """A label in words: its query, what it is about, and its place on the scale."""
+
+    query: str
+    unit: str
+    level: int
+
+
+class WordLabels(NamedTuple):
+    """Labels in words, and their scale from its lowest word."""
+
+    labels: tuple[WordLabel, ...]
+    scale: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

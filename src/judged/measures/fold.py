@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from judged.arrays import Floats, Ints
 
 Kind: TypeAlias = Literal["gain", "precision", "first", "any", "count", "count to divisor"]
-"""What is added up: gains over the logarithm of the rank + 1, precisions at relevant results, or relevant results, down
+"""Terms of the sum: gains over the logarithm of the rank + 1, precisions at relevant results, or relevant results, down
 to the cutoff or to the rank that the divisor is. Or one over the first relevant rank, or whether there is one."""
 
 

@@ -6,7 +6,7 @@ browsing score ranked runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
@@ -146,6 +146,20 @@ def registry_for(group: str) -> Registry[Measure]:
     if group not in _REGISTRIES and group not in SCOPES:  # looking for it reads the lists of the subjects
         raise UnknownName("group of measures", group, list(GROUPS))
     return _REGISTRIES[group]
+
+
+def expose_measures(
+    module: str, measures: Registry[Measure], own: Mapping[str, object]
+) -> tuple[Callable[[str], Measure], Callable[[], list[str]]]:
+    """Return the `__getattr__` and `__dir__` of a module by which measures are imported as its attributes."""
+
+    def get_measure(name: str) -> Measure:
+        if name not in measures:
+            msg = f"module {module!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        return measures[name]
+
+    return get_measure, lambda: sorted([*own, *measures])
 
 
 def list_groups() -> Mapping[str, tuple[str, ...]]:

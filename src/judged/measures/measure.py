@@ -202,7 +202,7 @@ class Measure:
             raise BadMeasure(msg, hint=hint)
         return self(**{self.at_parameter: value})
 
-    def per_query(self, view: Any) -> Any:
+    def per_query(self, view: object) -> Any:
         """Return one value for each query of the view."""
         missing = [name for name in self.defaults if name not in self.parameters]
         if missing:

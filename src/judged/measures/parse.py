@@ -110,7 +110,7 @@ def list_measures(measures: Iterable[Measure | str] | Measure | str) -> list[Mea
 
 
 def refuse_measure(value: object, example: str = "nDCG@10") -> BadMeasure:
-    """Return the error that a value is no measure; a function can be made one."""
+    """Return the error that a value is not a measure; the hint says how to make one of a function."""
     hint = f'for example `"{example}"`'
     if callable(value):
         hint = f'`judged.define("Name", function)` makes a measure of a function; {hint}'

@@ -40,7 +40,7 @@ class Batch:
     finished: int = 0
     total: int = 0
     problem: str = ""
-    """What is wrong with its requests, in the words of the endpoint."""
+    """Error of its requests, as the endpoint words it."""
 
     @property
     def running(self) -> bool:

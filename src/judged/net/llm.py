@@ -188,13 +188,15 @@ class Reply:
     text: str | None
     refusal: str | None = None
     finish: str | None = None
-    """Why the model stopped, such as `stop` or `length`."""
+    """Reason for which the model stopped, such as `stop` or `length`."""
     tokens_in: int | None = None
     """None if the endpoint counts no tokens."""
     tokens_out: int | None = None
     logprobs: object = None
     """Probabilities of tokens as the endpoint states them, unchecked; None if it reports none."""
     seconds: float = 0.0
+    version: str = ""
+    """The model as the server names it, and the configuration that it ran with, if it says so."""
 
 
 class ChatClient(ModelClient):
@@ -213,21 +215,30 @@ class ChatClient(ModelClient):
         return [*super().notes(), *self.dialect.notes(self.chat)]
 
     async def complete(
-        self, messages: Sequence[Message], schema: Mapping[str, object] | None = None
+        self,
+        messages: Sequence[Message],
+        schema: Mapping[str, object] | None = None,
+        *,
+        seed: int | None = None,
     ) -> Reply:
         """Send one request; until the first one is accepted, also try simpler dialects.
 
-        `schema` is that of this answer, if it differs from that of the model's settings.
+        `schema` and `seed` are those of this answer, if they differ from those of the model's settings.
         """
+        chat = self.chat if seed is None else replace(self.chat, seed=seed)
         try:
-            return await self._complete_in(self.dialect, messages, schema)
+            return await self._complete_in(self.dialect, chat, messages, schema)
         except RejectedError as rejected:
             if self.settled:
                 raise
-            return await self._complete_simpler(messages, schema, rejected)
+            return await self._complete_simpler(chat, messages, schema, rejected)
 
     async def _complete_simpler(
-        self, messages: Sequence[Message], schema: Mapping[str, object] | None, rejected: RejectedError
+        self,
+        chat: ChatModel,
+        messages: Sequence[Message],
+        schema: Mapping[str, object] | None,
+        rejected: RejectedError,
     ) -> Reply:
         """Return the reply in the first dialect that is accepted; if there is none, blame the messages."""
         tried = {self.dialect}
@@ -238,17 +249,21 @@ class ChatClient(ModelClient):
                 continue
             tried.add(dialect)
             try:
-                return await self._complete_in(dialect, messages, schema)
+                return await self._complete_in(dialect, chat, messages, schema)
             except RejectedError as error:
                 # depth first: parameters refused one after the other are dropped before structure is
                 candidates = [*dialect.simplify(error.reason, self.chat), *candidates]
         raise rejected
 
     async def _complete_in(
-        self, dialect: Dialect, messages: Sequence[Message], schema: Mapping[str, object] | None
+        self,
+        dialect: Dialect,
+        chat: ChatModel,
+        messages: Sequence[Message],
+        schema: Mapping[str, object] | None,
     ) -> Reply:
         started = monotonic()
-        request = {"messages": list(messages), **dialect.parameters(self.chat, schema)}
+        request = {"messages": list(messages), **dialect.parameters(chat, schema)}
         try:
             completion = await self.ask_once("POST", f"{self.endpoint.url}/chat/completions", request)
         except BadAnswerError as error:  # such as the page of a gateway
@@ -297,4 +312,5 @@ def parse_reply(completion: Any, redact: Callable[[str], str]) -> Reply | None:
         tokens_in=count("prompt_tokens"),
         tokens_out=count("completion_tokens"),
         logprobs=choice.get("logprobs"),
+        version=" ".join(filter(None, (text(completion, "model"), text(completion, "system_fingerprint")))),
     )

@@ -248,7 +248,7 @@ class Profile:
         merged = merge_spellings(reading.measure for reading in readings)
         return [first[str(measure)]._replace(measure=measure) for measure in merged]
 
-    def replace(self, **changes: Any) -> Profile:
+    def replace(self, **changes: object) -> Profile:
         """Return this profile with some conventions changed, for every measure."""
         self.protocol.replace(**changes)  # raises if one is not allowed
         return replace(self, changes={**self.changes, **changes})

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from judged.profiles.profile import Choices, Profile, Spelling, Values
 from judged.protocol import Protocol
 
 _ZERO = {"no_relevant": "zero"}
 """Convention of a name that ends in a minus, as in `ndcg@3-`."""
+WITHOUT_CUTOFF = 32
+"""Cutoff of a name without any: the default number of pairs for each document in training, whatever that is set to."""
 
 
 def _read_minus(text: str) -> list[str]:
@@ -16,22 +20,19 @@ def _read_minus(text: str) -> list[str]:
     return [re.sub(r"^(ndcg|map)(\([^)]*\))?@(\d+)-$", r"\1-\2@\3", text)]
 
 
-def _gain(name: str, conventions: Values, shown: str) -> tuple[Spelling, ...]:
-    """Return the spellings of nDCG with both gains, the exponential one first, which is the default."""
+def _both(name: str, measure: str, given: Values, **more: Any) -> Iterator[Spelling]:
+    """Yield the spelling with a cutoff, and the one without, whose cutoff is the library's."""
+    yield Spelling(name, measure, given, takes=(), number=True, **more)
+    yield Spelling(name, measure, {**given, "cutoff": WITHOUT_CUTOFF}, takes=(), number=False, **more)
+
+
+def _gain(name: str, conventions: Values, shown: str) -> Iterator[Spelling]:
+    """Yield the spellings of nDCG with both gains, the exponential one first, which is the default."""
+    exponential: Choices = {("ndcg_exp_gain", True): {}}
+    yield from _both(name, "nDCG", {"gain": "exp"}, conventions=conventions, words=exponential, shown=shown)
     linear: Choices = {("ndcg_exp_gain", False): {}}
     shown_linear = shown.replace("ndcg", "ndcg(ndcg_exp_gain=False)")
-    return (
-        Spelling(
-            name,
-            "nDCG",
-            {"gain": "exp"},
-            takes=(),
-            conventions=conventions,
-            words={("ndcg_exp_gain", True): {}},
-            shown=shown,
-        ),
-        Spelling(name, "nDCG", takes=(), conventions=conventions, words=linear, shown=shown_linear),
-    )
+    yield from _both(name, "nDCG", {}, conventions=conventions, words=linear, shown=shown_linear)
 
 
 PROFILE = Profile(
@@ -45,12 +46,12 @@ PROFILE = Profile(
     spellings=(
         *_gain("ndcg", {}, "ndcg[@k]"),
         *_gain("ndcg-", _ZERO, "ndcg[@k]-"),
-        Spelling("map", "AP", {"over": "cutoff"}, takes=()),
-        Spelling("map-", "AP", {"over": "cutoff"}, takes=(), conventions=_ZERO, shown="map[@k]-"),
-        Spelling("pre", "P", {"over": "retrieved"}, takes=(), conventions=_ZERO, number=True),
-        Spelling("pre", "SetP", takes=(), conventions=_ZERO, number=False),
+        *_both("map", "AP", {"over": "cutoff"}, shown="map[@k]"),
+        *_both("map-", "AP", {"over": "cutoff"}, conventions=_ZERO, shown="map[@k]-"),
+        *_both("pre", "P", {"over": "retrieved"}, conventions=_ZERO, shown="pre[@k]"),
     ),
     caveats=(
+        "`ndcg`, `map` and `pre` without a cutoff look at the first 32 documents of a group, there and here.",
         "`map` and `pre` accept grades of 0 and 1 alone; here grade 1 and above is relevant.",
         "Weights of groups are not supported: the mean is over groups, each counted once.",
         "A negative grade is an error there, and means unjudged here.",

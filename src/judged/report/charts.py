@@ -37,7 +37,7 @@ def _number(field: str, title: str | None = None, **more: Any) -> Spec:
     return {"field": field, "type": "quantitative", "title": title, "axis": {"tickCount": 5, **axis}, **more}
 
 
-def _series(**more: Any) -> Spec:
+def _series(**more: object) -> Spec:
     return {**NAMES, "scale": {"domain": "{systems}", "range": SERIES}, "legend": {"orient": "top"}, **more}
 
 
@@ -47,7 +47,7 @@ def _rows(field: str) -> Spec:
     return {"field": field, "type": "nominal", "title": None, "sort": None, "axis": axis}
 
 
-def _rule_at(axis: str, value: float | str, **mark: Any) -> Spec:
+def _rule_at(axis: str, value: float | str, **mark: object) -> Spec:
     return {
         "data": {"values": [{}]},
         "mark": {"type": "rule", "color": REST, **mark},
@@ -380,7 +380,7 @@ def fill(
     )
 
 
-def _fill(spec: Any, words: Mapping[str, Any]) -> Any:
+def _fill(spec: object, words: Mapping[str, Any]) -> Any:
     if isinstance(spec, dict):
         return {name: _fill(value, words) for name, value in spec.items()}
     if isinstance(spec, list):

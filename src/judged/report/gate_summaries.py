@@ -44,15 +44,15 @@ def render_markdown(summary: GateSummary, display: Display) -> str:
 def render_junit(summary: GateSummary, *, inconclusive_passes: bool, seconds: float = 0.0) -> str:
     """Return a suite for each gate and a test for each measure; an inconclusive one that may pass is skipped."""
     suites = [
-        Suite(
+        Suite(gate.name, [Case(gate.name, "error", gate.message.split("\n")[0], gate.message)])
+        if gate.verdict == "error"
+        else Suite(
             gate.name,
             [
                 _to_case(result, describe_looks(gate), inconclusive_passes=inconclusive_passes)
                 for result in gate.results
             ],
         )
-        if isinstance(gate, GateReport)
-        else Suite(gate.name, [Case(gate.name, "error", gate.message.split("\n")[0], gate.message)])
         for gate in summary.outcomes
     ]
     return to_junit(suites, name="judged gate", seconds=seconds)

@@ -102,7 +102,7 @@ def render_report(
     style, script = read_style(), read_script(tuple(shown))
     scripts = [script] if runtime is None else [script, runtime.script]
     if runtime is not None:
-        blocks["engine"] = runtime.packed
+        blocks["runtime"] = runtime.packed
     return Template(_read("page.html")).substitute(
         policy=escape(make_policy(style, scripts)),
         title=escape(format_value(title)),

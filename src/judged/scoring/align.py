@@ -18,10 +18,7 @@ from judged.kernels.ranked.ranking import Intents, Ranking
 from judged.kernels.scan.align import Aligned
 from judged.kernels.segments import segment_count, segment_ids
 from judged.kernels.sorting import sort_descending
-from judged.kernels.ties import make_ideal, order_ties_by_grade
-from judged.measures.groups import MEASURES
 from judged.measures.measure import Measure
-from judged.measures.parse import parse_measures
 from judged.problem import Note
 from judged.progress import Progress
 from judged.protocol import Protocol
@@ -79,6 +76,8 @@ class RankedAlignment(Alignment):
     @cached_property
     def by_grade(self) -> tuple[Ranking, Ranking]:
         """The view with tied documents in ascending order of grade, and in descending order."""
+        from judged.kernels.ties import order_ties_by_grade
+
         worst, best = (
             order_ties_by_grade(self.untied, self.protocol.depth, best=best) for best in (False, True)
         )
@@ -113,6 +112,8 @@ class RankedAlignment(Alignment):
         if self.protocol.no_relevant != "one" or not _is_share(measure):
             return flags
         if measure not in self._hopeless:
+            from judged.kernels.ties import make_ideal
+
             # a query of the run that was never judged has a convention of its own, `unjudged_queries`
             possible = (np.diff(self.view.best_offset) > 0) | self.present
             low = np.flatnonzero(possible if values is None else possible & (values == 0))
@@ -330,6 +331,8 @@ def _make_view(
     )
     if not by_grade:
         return view
+    from judged.kernels.ties import order_ties_by_grade
+
     return order_ties_by_grade(
         view, None if tied_across else protocol.depth, best=protocol.ties == "optimistic"
     )
@@ -457,9 +460,7 @@ RANKED = Family(
     protocol=Protocol,
     view=Ranking,
     align=align,
-    measures=MEASURES,
     default_measures=("nDCG@10", "AP", "RR", "P@10", "R@100"),
-    parse=parse_measures,
     read_truth=read_judgments_for,
     read_system=_read_run,
     read_systems=lambda source, label: read_runs(source, name=label),

@@ -20,7 +20,6 @@ from judged.kernels.preferences import (
 )
 from judged.kernels.scan.align import Aligned
 from judged.kernels.segments import segment_count, segment_ids
-from judged.measures.groups import PREFERENCE_MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
@@ -174,7 +173,6 @@ PREFERENCE = Family(
     protocol=Protocol,
     view=PreferenceView,
     align=align_preferences,
-    measures=PREFERENCE_MEASURES,
     default_measures=("prefs_simp", "prefs_pair"),
     parse=parse_measures,
     read_truth=_read_truth,

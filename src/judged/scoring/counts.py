@@ -65,8 +65,9 @@ class RunCounts:
                 "missing-queries", f"judged queries that are missing from the run ({outcome})", value, message
             )
         if self.empty:
+            outcome = "scored 0" + (", or 1 where nothing is relevant" * (protocol.no_relevant == "one"))
             fact, message = (
-                f"{queries} of the run without any result: scored 0"
+                f"{queries} of the run without any result: {outcome}"
                 for queries in ("queries", counted(self.empty, "query"))
             )
             add("empty-results", fact, f"{self.empty:,}", message)

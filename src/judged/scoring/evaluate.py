@@ -101,7 +101,7 @@ def evaluate_many(
 
     `systems` is a mapping from names to systems, a list of files, a folder, or a pattern such as `"runs/*.run"`; or a Spark
     data frame or a data set of Arrow with a column `system`, all of which are scored in one pass. A folder or a pattern is
-    several systems, one a file, unless `join` makes one of it, as a name in a mapping does. The other arguments are as in
+    several systems, one per file, unless `join` makes one of it, as a name in a mapping does. The other arguments are as in
     `evaluate`. `progress` is called with the name of each system and returns a context manager
     that gives the callback for it. `keep_inputs` keeps the tables in memory, up to a quarter of a gigabyte of files, so
     that a report with ranked lists need not read them again.
@@ -145,13 +145,13 @@ def _count_bytes(evaluations: Iterable[Evaluation]) -> int:
 
 def evaluate_with(
     family: Family,
-    truth: Any,
-    system: Any,
+    truth: object,
+    system: object,
     measures: Measures | None = None,
     *,
     protocol: BaseProtocol | None = None,
     name: str | None = None,
-    **options: Any,
+    **options: object,
 ) -> Evaluation:
     """Score one system by measures of a family; `options` go to the family's `align`."""
     chosen = family.parse_measures(family.default_measures if measures is None else measures)
@@ -163,7 +163,7 @@ def evaluate_with(
     return evaluate_table(plan, plan.read_truth(truth), read, name, inputs, options)
 
 
-def read_truth(source: Any, measures: Sequence[Measure]) -> Any:
+def read_truth(source: object, measures: Sequence[Measure]) -> Any:
     """Read what systems are evaluated against, as the measures need it: judgments or preferences."""
     return find_family(measures).read_truth(source, measures)
 

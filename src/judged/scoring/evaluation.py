@@ -322,7 +322,7 @@ class Evaluation(Result):
             raise BadMeasure(msg, hint="only measures of judgments have one")
         return alignment
 
-    def _range(self, measure: Measure | str, ends: Ends, **options: Any) -> Range:
+    def _range(self, measure: Measure | str, ends: Ends, **options: object) -> Range:
         known = self.find_measure(measure)
         empty = FAMILIES[self.family].empty
         low, high = (
@@ -336,7 +336,7 @@ class Evaluation(Result):
         ranges = map(Range, low.tolist(), high.tolist())
         return dict(zip(self._ranked(known).units.to_pylist(), ranges, strict=True))
 
-    def _find_ends(self, measure: Measure, ends: Ends, **options: Any) -> tuple[Floats, Floats]:
+    def _find_ends(self, measure: Measure, ends: Ends, **options: object) -> tuple[Floats, Floats]:
         """Return the ends of every query, computed once."""
         if (ends, measure) not in self._ends:
             self._ends[ends, measure] = ends(measure, self._ranked(measure), **options)
@@ -384,6 +384,12 @@ class Evaluation(Result):
     @classmethod
     def from_saved(cls, saved: SavedEvaluation) -> Evaluation:
         """Return the evaluation that was saved."""
+        scores = saved.scores
+        if {len(scores.queries)} != {
+            len(column) for column in (scores.queries, *scores.values.values(), *scores.left_out.values())
+        }:
+            msg = f"the columns of the scores of {saved.system} differ in length"
+            raise ValueError(msg)
         family = FAMILIES[saved.family]
         measures = restore_spellings(family.find_measures(saved.measures, saved.scores), saved.written)
         known = {str(measure): measure for measure in measures}

@@ -67,7 +67,7 @@ class Plan:
         family = find_family([reading.measure for reading in readings])
         return cls(family, groups, tuple(reading.name for reading in readings), profile)
 
-    def read_truth(self, source: Any) -> Truth:
+    def read_truth(self, source: object) -> Truth:
         """Read what systems are evaluated against, as the measures need it."""
         measures = [measure for group in self.groups.values() for measure in group]
         inputs = observe_files([(self.family.input_roles[0], source)])
@@ -133,7 +133,9 @@ def _is_name(value: object) -> bool:
     return value is None or type(value) is str
 
 
-def _make_plan(system: Any, named: list[Measure | str] | Measure | str | None, protocol: Convention) -> Plan:
+def _make_plan(
+    system: object, named: list[Measure | str] | Measure | str | None, protocol: Convention
+) -> Plan:
     family = _find_family(system, named, protocol)
     if family is not None:
         chosen = family.parse_measures(family.default_measures if named is None else named)
@@ -328,7 +330,7 @@ class Evaluator:
 
 
 def _reduce(
-    plan: Plan, truth: Any, source: object, backend: Backend | None, options: Mapping[str, Any]
+    plan: Plan, truth: object, source: object, backend: Backend | None, options: Mapping[str, Any]
 ) -> Mapping[str | None, ReducedRun] | None:
     """Return the runs of a source that is too large to be read at once, reduced by system; None: read it."""
     spark = is_spark_frame(source)
@@ -366,7 +368,7 @@ def is_spark_frame(source: object) -> bool:
 def evaluate_table(
     plan: Plan,
     truth: Truth,
-    system: Any,
+    system: object,
     name: str | None,
     inputs: tuple[InputFile, ...],
     options: Mapping[str, Any],

@@ -45,10 +45,9 @@ class Family:
     """The view that its measures are computed on."""
     align: Callable[..., Alignment]
     """`align(truth, system, protocol, measures, **options)` returns the view, its units and its notes."""
-    measures: Registry[Measure]
     default_measures: tuple[str, ...] = ()
     parse: Callable[[Measures], Sequence[Measure]] | None = None
-    """Reads the names of its measures; None: they are those of the scope of its name, or are looked up in `measures`."""
+    """Reads the names of its measures; None: its name is that of the scope in which they are looked up."""
     read_truth: Callable[[Any, Sequence[Measure]], Any] = lambda source, _measures: source
     """Reads what systems are evaluated against, as the measures need it: judgments, preferences, labels."""
     read_system: Callable[[Any, str | None], Any] = lambda source, _name: source
@@ -74,7 +73,7 @@ class Family:
     undirected: str = "Neither more nor less of {} is better"
     """Words for measures without a direction."""
 
-    def read_each(self, source: Any, label: str | None) -> Mapping[str | None, Any]:
+    def read_each(self, source: object, label: str | None) -> Mapping[str | None, Any]:
         """Return the tables of a source by system; `label` is what errors call it."""
         if self.read_systems is not None:
             return self.read_systems(source, label)
@@ -84,13 +83,9 @@ class Family:
         """Return the measures of this family that were named, each once."""
         if self.parse is not None:
             return list(self.parse(measures))
-        if self.name in SCOPES:
-            return parse_measures(measures, family=self.name)
-        named = measures.split() if isinstance(measures, str) else measures
-        several = [named] if isinstance(named, Measure) else list(named)
-        return [name if isinstance(name, Measure) else self.measures[name] for name in several]
+        return parse_measures(measures, family=self.name)
 
-    def find_measures(self, measures: Measures, table: Any) -> list[Measure]:
+    def find_measures(self, measures: Measures, table: object) -> list[Measure]:
         """Return the measures that were named, as they are in a table; of a family with open names, none are all."""
         parsed = self.parse_measures(measures)
         return parsed if self.choose is None else list(self.choose(parsed, table))

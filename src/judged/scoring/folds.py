@@ -56,17 +56,17 @@ def compile_folds(
     judgments: Judgments, protocol: Protocol, measures: Sequence[Measure]
 ) -> CompiledFolds | None:
     """Return what computes the measures in one pass over a dict; None where one of them, or the protocol, needs more."""
-    engine = load_compiled("_folds")
+    compiled = load_compiled("_folds")
     # ranks of these are found in columns, where more is checked than in dicts
     by_columns = protocol.order == "input" or protocol.self_matches == "removed" or judgments.by_text
     # these need the grades of tied results, or the best order, which only a view has
     by_view = protocol.ties_by_grade or protocol.no_relevant == "one"
-    if engine is None or by_columns or by_view or not measures:
+    if compiled is None or by_columns or by_view or not measures:
         return None
     view = _make_empty_view(judgments, protocol)
     if not all(_can_fold(measure, view) for measure in measures):
         return None
-    folds = engine.Folds(
+    folds = compiled.Folds(
         names=[measure.label for measure in measures],
         queries=judgments.query_names,
         documents=judgments.documents,
@@ -80,7 +80,7 @@ def compile_folds(
         depth=UNLIMITED if protocol.depth is None else protocol.depth,
         rule=RULES.index((rules := to_rules(protocol))["ties"]),
         single=rules["single"],
-        **_list_measures(measures, view, read_grades(judgments, protocol), engine.KINDS),
+        **_list_measures(measures, view, read_grades(judgments, protocol), compiled.KINDS),
     )
     return CompiledFolds(folds, measures, protocol)
 

@@ -15,9 +15,8 @@ from judged.io.scores.assemble import mean_of_attempts
 from judged.io.scores.read import read_scores
 from judged.io.scores.wide import describe_cells
 from judged.measures.measure import Measure
-from judged.problem import MISSING_VALUES, Note
+from judged.problem import MISSING_VALUES, NO_DIRECTION, Note
 from judged.protocol import BaseProtocol, convention
-from judged.registry import Registry
 from judged.scoring.alignment import Alignment
 from judged.scoring.evaluation import Evaluation
 from judged.scoring.family import Family, Measures
@@ -96,7 +95,7 @@ class ScoreCounts:
             f"whether more of {names} is better is not known, so that nothing wins by it; "
             f"{name_directions('NAME')} says so"
         )
-        return (Note("no-direction", "info", message),)
+        return (Note(NO_DIRECTION, "info", message),)
 
 
 def _name_queries(queries: Sequence[str], count: int = 0) -> str:
@@ -181,7 +180,7 @@ def fill_missing(scores: Scores) -> Scores:
 def _fill_attempts(grid: Floats) -> Floats:
     """Return the attempts with 0 for those that a query lacks; all have as many as the query with the most.
 
-    Labels of attempts may differ between queries, as seeds do that are drawn anew: then no query has a value in every
+    Labels of attempts may differ between queries, as freshly drawn seeds do: then no query has a value in every
     column.
 
     >>> _fill_attempts(np.array([[1.0, np.nan, np.nan], [np.nan, 0.5, 0.5]])).tolist()
@@ -432,7 +431,6 @@ SCORE = Family(
     protocol=ScoreProtocol,
     view=Scores,
     align=align_scores,
-    measures=Registry("measure of another tool"),
     parse=_parse,
     read_systems=_read,
     input_roles=("truth", "scores"),

@@ -146,7 +146,7 @@ def apply_run_conventions(run: Run, protocol: Protocol) -> Run:
 
 def _rank_by_row(run: Run) -> Run:
     """Replace scores by ones that decrease from row to row, which keeps each query's documents in input order."""
-    source = _columns(run)
+    source = run.to_columns()
     return replace(run, source=replace(source, score=-np.arange(len(source.score), dtype=np.float64)))
 
 
@@ -155,7 +155,7 @@ def _remove_self_matches(run: Run) -> Run:
 
     A query whose only result is itself stays in the run, without results.
     """
-    source = _columns(run)
+    source = run.to_columns()
     other = call("not_equal", source.query, source.document)
     kept = np.flatnonzero(to_numpy(other))
     removed = source.query.filter(call("invert", other))
@@ -169,12 +169,6 @@ def _remove_self_matches(run: Run) -> Run:
         empty=removed if source.empty is None else pa.concat_arrays([source.empty, removed]),
     )
     return replace(run, source=columns if columns.self_matches else source)
-
-
-def _columns(run: Run) -> Columns:
-    source = run.as_columns().source
-    assert isinstance(source, Columns)  # noqa: S101 - `as_columns` returns nothing else
-    return source
 
 
 def _align(

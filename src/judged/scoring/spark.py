@@ -256,7 +256,7 @@ def _hash_numbers(numbers: Any) -> Any:
         return value ^ (value >> np.uint32(16))
 
 
-def _check_types(rows: Any) -> None:
+def _check_types(rows: object) -> None:
     """Raise `BadInput` for columns of types that hold no ids or scores, before anything is read."""
     row = {field.name: _make_example(field.type) for field in _to_arrow_schema(rows)}
     to_run(number_rows(pa.table(row), 0), label=LABEL, locate=lambda row: Place(row=row))
@@ -297,7 +297,7 @@ def _is_partitioned(rows: Any, keys: Iterable[str]) -> bool:
     return plan.startswith(("hashpartitioning", "rangepartitioning")) and {*names} <= {*keys} and bool(names)
 
 
-def is_connect(frame: Any) -> bool:
+def is_connect(frame: object) -> bool:
     """Return whether a data frame is that of a thin client, which knows no plans."""
     return type(frame).__module__.startswith("pyspark.sql.connect")
 
@@ -322,12 +322,12 @@ def _check_order(protocols: Sequence[Protocol], why: str) -> None:
             raise BadProtocol(msg, hint="write the rows of each query one after the other to one file")
 
 
-def _run(rows: Any, task: Task) -> list[TaskPart]:
+def _run(rows: object, task: Task) -> list[TaskPart]:
     """Return what the tasks of all partitions return."""
     return [TaskPart.decode(data) for data in run_task(rows, task)]
 
 
-def run_task(rows: Any, task: Task) -> list[bytes]:
+def run_task(rows: object, task: Task) -> list[bytes]:
     """Return the values that the tasks of all partitions return."""
     try:
         collected = _map(rows, task, PARTS).collect()
@@ -392,7 +392,7 @@ def _find_scattered(
     return found
 
 
-def _raise_problems(parts: list[TaskPart], frame: Any, names: Mapping[str, str]) -> None:
+def _raise_problems(parts: list[TaskPart], frame: object, names: Mapping[str, str]) -> None:
     """Raise `BadInput` for what the tasks found wrong."""
     faults = [part.faults for part in parts if part.faults.counts]
     if not faults:

@@ -76,7 +76,7 @@ class Faults(Struct):
     counts: dict[str, int] = {}
     hint: str | None = None
     unreadable: str | None = None
-    """Why its files cannot be opened here."""
+    """Reason why its files cannot be opened here."""
 
 
 class TaskPart(NamedTuple):
@@ -244,7 +244,7 @@ class Handed:
         return locate
 
 
-def _name_row(named: dict[str, tuple[str | None, str | None]], query: Any, document: Any) -> Place:
+def _name_row(named: dict[str, tuple[str | None, str | None]], query: object, document: object) -> Place:
     text = f"query `{query}`, document `{document}`"
     first, second = (None if value is None else str(value) for value in (query, document))
     named[text] = (first, second)
@@ -486,7 +486,7 @@ def _make_cells(
     )
 
 
-def _to_binary(values: Any, ends: Ints) -> pa.Array:
+def _to_binary(values: object, ends: Ints) -> pa.Array:
     """Return an array as values of bytes, cut where they end; the bytes are not copied."""
     offsets = pa.py_buffer((ends - ends[0]).astype(np.int32))
     data = pa.py_buffer(np.ascontiguousarray(values).view(np.uint8)[ends[0] :])

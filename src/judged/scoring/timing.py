@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from judged.errors import UnknownName
 from judged.io.read import read_timings
-from judged.measures.groups import registry_for
 from judged.measures.measure import Measure
 from judged.measures.timing import TimingView
 from judged.problem import Note
@@ -97,7 +96,6 @@ TIMING = Family(
     protocol=TimingProtocol,
     view=TimingView,
     align=align_timings,
-    measures=registry_for("timing"),
     default_measures=("Latency", "Latency(p=50)", "Latency(p=95)", "Latency(p=99)", "QPS"),
     read_system=_read_timings,
     input_roles=("truth", "timings"),

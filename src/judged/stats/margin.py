@@ -65,7 +65,7 @@ class MarginTest:
     needed: int | None = None
     """With this many queries (or clusters), two equally good systems would pass with that power; None if undefined, or never."""
     undefined: Undefined | None = None
-    """Why no test was possible."""
+    """Reason why no test was possible."""
     exact: bool = True
     """Whether p-values are computed rather than estimated from resamples."""
     resamples: int = 0

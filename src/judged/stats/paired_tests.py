@@ -248,7 +248,7 @@ def _t(difference: Floats, clusters: ClustersLike, _resamples: int, _seed: int) 
         return _t_outcome(paired_t(difference, np.zeros_like(difference)), "t", len(difference))
     of = estimate_error(difference, clusters, name="the differences")
     if of.undefined is not None:
-        # as in `_t_outcome`: no difference at all is no evidence, rather than nothing that can be tested
+        # as in `_t_outcome`: equal values are evidence for no difference, rather than a case that cannot be tested
         return Outcome("t", 0.0, 1.0) if of.draws > 1 and of.mean == 0 else of.undefined
     statistic = of.mean / of.error
     return Outcome("t", statistic, _two_sided(statistic, of.freedom))

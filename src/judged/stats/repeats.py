@@ -24,7 +24,7 @@ MOST = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class AttemptSpread:
-    """How far the attempts of one system at one query differ, over all queries."""
+    """Spread of the attempts of one system at one query, over all queries."""
 
     fewest: int
     """The least number of attempts at a query."""
@@ -64,7 +64,7 @@ def measure_attempts(attempts: Floats) -> AttemptSpread:
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """What the error of a mean over queries with repeated values consists of."""
+    """Components of the error of a mean over queries with repeated values."""
 
     mean: float
     error: float
@@ -110,7 +110,7 @@ class Components:
 
     @property
     def draws_to_halve(self) -> int | None:
-        """How many queries (or clusters) like these halve the interval; None if over ten million."""
+        """Number of queries (or clusters) like these that halves the interval; None if over ten million."""
         wanted = self._width(self.draws) / 2
         if self._width(MOST) > wanted:
             return None
@@ -122,7 +122,7 @@ class Components:
 
     @property
     def attempts_to_halve(self) -> int | None:
-        """How many attempts at each query halve the interval; None if no number of them does."""
+        """Number of attempts at each query that halves the interval; None if no number does."""
         whole = self.within + self.query_variance
         left = whole / 4 - self.query_variance
         needed = self.attempt_variance / left if left > 0 else math.inf

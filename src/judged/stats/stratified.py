@@ -30,7 +30,9 @@ class StratifiedMean:
 
     @property
     def p(self) -> float:
-        """The two-sided p-value of Student's test that the mean is 0; 1 without any difference."""
+        """The two-sided p-value of Student's test that the mean is 0; 1 without any difference, NaN without an error."""
+        if math.isnan(self.error):
+            return math.nan
         if self.error == 0:
             return 1.0 if self.mean == 0 else 0.0
         from scipy.special import stdtr
@@ -38,8 +40,10 @@ class StratifiedMean:
         return float(2 * stdtr(self.freedom, -abs(self.mean / self.error)))
 
     def interval(self, level: float = 0.95) -> Interval:
-        """Return Student's interval of the mean."""
+        """Return Student's interval of the mean; its bounds are NaN without an error."""
         check_level(level)
+        if math.isnan(self.error):
+            return Interval(self.mean, math.nan, math.nan, level)
         if self.error == 0:
             return Interval(self.mean, self.mean, self.mean, level)
         from scipy.special import stdtrit
@@ -49,7 +53,7 @@ class StratifiedMean:
 
 
 def stratified_mean(strata: Sequence[Sequence[float] | Floats]) -> StratifiedMean:
-    """Return the mean over strata of their means; a stratum with a single value has no spread of its own, and is refused.
+    """Return the mean over strata of their means; its error is NaN if a stratum has a single value, which shows no spread.
 
     Two strata of two differences: 0.1 and 0.3, then 0.2 and 0.2; so D is (0.2 + 0.2) / 2, and the first alone adds to
     the error, 0.1 / 2:
@@ -61,15 +65,13 @@ def stratified_mean(strata: Sequence[Sequence[float] | Floats]) -> StratifiedMea
     if not strata:
         raise BadSample("there are no strata, expected one or more")
     found = [summarise(values) for values in strata]
-    lonely = [number for number, sample in enumerate(found, 1) if sample.size < 2]
-    if lonely:
-        msg = f"stratum {lonely[0]} has a single value, expected two or more to estimate a spread"
-        raise BadSample(msg)
     count = len(found)
+    mean = math.fsum(sample.mean for sample in found) / count
+    if any(sample.size < 2 for sample in found):
+        return StratifiedMean(mean, math.nan, math.nan)
     variances = [sample.deviation**2 / sample.size / count**2 for sample in found]
     variance = math.fsum(variances)
     parts = math.fsum(part**2 / (sample.size - 1) for part, sample in zip(variances, found, strict=True))
-    mean = math.fsum(sample.mean for sample in found) / count
     return StratifiedMean(mean, math.sqrt(variance), variance**2 / parts if parts > 0 else math.inf)
 
 

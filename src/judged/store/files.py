@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -121,6 +119,9 @@ def scratch_folder(purpose: str) -> Iterator[Path]:
 
     A folder is locked while it is in use, so that nobody takes it for one that was left behind.
     """
+    import shutil  # these load random numbers, and everything that packs files
+    import tempfile
+
     parent = Path(tempfile.gettempdir())
     for entry in parent.glob(f"{_SCRATCH}*"):
         _remove_scratch(entry)
@@ -138,6 +139,8 @@ def scratch_folder(purpose: str) -> Iterator[Path]:
 def _remove_scratch(folder: Path) -> None:
     if fcntl is None:
         return
+    import shutil
+
     with suppress(OSError):  # of another user, or removed meanwhile
         descriptor = os.open(folder / _IN_USE, os.O_RDWR | os.O_NOFOLLOW)
         try:

@@ -25,7 +25,7 @@ from judged.protocol import Protocol
 from judged.result import observe_files
 from judged.scoring.evaluate import evaluate_many
 from judged.scoring.family import FAMILIES, Measures
-from judged.studies.collections import read_question_texts
+from judged.studies.collections.collection import read_question_texts
 from judged.studies.result import StageTimes, Study, SystemRecord
 from judged.studies.stages.awaiting import Awaiter
 from judged.studies.stages.clock import TOTAL, Clock
@@ -108,7 +108,7 @@ def evaluate_retriever(
         call = partial(_ask, ask, awaiter, asked, called, patient=on_error == "empty")
         call(*next(iter(texts.items())))  # not timed: the first call may load a model or open a connection
         replies = _ask_all(call, texts, called, concurrency, progress)
-    reader = AnswerReader(Fields(id=id_field))
+    reader = AnswerReader(Fields(id=id_field), by_text=table.by_text)
     found = {reply.query: _read(reader, reply, called) for reply in replies}
     _check_judged(found, table, reader, called)
     run = _make_run(found, reader, called, asked)
@@ -230,7 +230,7 @@ def _check_judged(
     """Raise `BadInput` if no result is a judged document of any query: its ids are probably of another kind."""
     ids = list(dict.fromkeys(result.document for answer in found.values() for result in answer.found))
     judged = dict.fromkeys(judgments.column("document").to_pylist())
-    if not ids or not judged.keys().isdisjoint(ids):
+    if not ids or judgments.by_text or not judged.keys().isdisjoint(ids):
         return
     message = (
         f"none of {counted(len(ids), 'document')} is judged: returned were {name_some(ids, SHOWN)}, "
@@ -250,7 +250,7 @@ def _make_run(found: Mapping[str, SearchReply], reader: AnswerReader, name: str,
         flat.document += documents
         flat.number += scores
         flat.empty += [] if documents else [query]
-    return Run.from_flat(flat, name)
+    return replace(Run.from_flat(flat, name), by_text=reader.by_text)
 
 
 def _collect_times(name: str, replies: Sequence[_Reply]) -> Iterator[StageTimes]:

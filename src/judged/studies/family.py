@@ -11,7 +11,6 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import WrongKind
-from judged.measures.groups import registry_for
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note
@@ -197,7 +196,6 @@ ROUTING = Family(
     protocol=RoutingProtocol,
     view=RoutingView,
     align=align_choices,
-    measures=registry_for("routing"),
     default_measures=("Accuracy", "Regret", "Balance"),
     parse=_parser("routing"),
     read_system=_reader(Choices, "choices: query, chosen, optimal"),
@@ -210,7 +208,6 @@ SKIPPING = Family(
     protocol=SkippingProtocol,
     view=SkipView,
     align=align_skips,
-    measures=registry_for("skipping"),
     default_measures=("SkipEfficiency",),
     parse=_parser("skipping"),
     read_system=_reader(SkipDecisions, "skip decisions: query, retrieved, needed"),
@@ -223,7 +220,6 @@ RERANKING = Family(
     protocol=RerankingProtocol,
     view=RerankingView,
     align=align_reranking,
-    measures=registry_for("reranking"),
     default_measures=("Improvement",),
     parse=_parser("reranking"),
     read_system=_reader(Reranking, "values: query, before, after"),

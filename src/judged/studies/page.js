@@ -1,4 +1,4 @@
-/* A study: which system wins and what that costs, quality against latency beside where the time goes, then every table. */
+/* A study: which system wins and what that costs, quality against latency next to where the time goes, then every table. */
 
 definePage("study", "", async (page, subject) => {
   const [answer, ...rest] = await block(subject, "study", "blocks");

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from judged.answers import AnswerReport
 from judged.arrays import Floats
 from judged.blocks import Block, Display, Estimate, Figure, Notes, Sentence, Table, Value, mark_best
 from judged.comparison.blocks import (
@@ -32,11 +33,13 @@ from judged.scoring.evaluations import Evaluations
 from judged.scoring.timing import TimingProtocol
 from judged.studies.factors.effects import Effect, find_effects, show_effects
 from judged.studies.factors.tuned import SettingsTuning
-from judged.studies.load import LoadPoint
+from judged.studies.fusion.tuning import FusionTuning
+from judged.studies.outcome.costs import StageCost, sum_costs, tabulate_costs
 from judged.studies.passages.context import ChunkRecord, show_context
 from judged.studies.routing import RoutingReport
+from judged.studies.running.load import LoadPoint
 from judged.studies.stages.clock import TOTAL, sort_stages
-from judged.studies.tuning import FusionTuning
+from judged.tables.responses import Responses
 from judged.tables.scores import Scores
 from judged.tables.timings import Timings
 from judged.wording import counted, join_words
@@ -64,6 +67,8 @@ class SystemRecord:
     """Encoding time of the documents, without those whose vectors were cached."""
     vectors_of: str = ""
     """When the oldest cached vector was encoded; empty: none was cached."""
+    replies_of: str = ""
+    """When the oldest reply of a language model came that was kept of an earlier run; empty: there is none."""
     answers_of: str = ""
     """When the answers were given that were kept of an earlier run; empty: there are none."""
     failure: str = ""
@@ -85,6 +90,17 @@ class FailedQuery:
     sample: int
     """The pass over the queries, from 0."""
     error: str
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """What was searched for in place of a query."""
+
+    system: str
+    query: str
+    number: int
+    """From 1, in the order in which they were searched for."""
+    text: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +144,20 @@ class Study(Result):
     context_comparison: Comparison | None = None
     chunks: tuple[ChunkRecord, ...] = ()
     """Number and length of the passages that systems search."""
+    costs: tuple[StageCost, ...] = ()
+    """Tokens of every stage that asks a model, and what they cost."""
+    answers: AnswerReport | None = None
+    """The scores of the answers that systems wrote."""
+    responses: Responses | None = field(default=None, metadata={"saved": False})
+    """The answers that systems wrote, sentence by sentence; in the folder of the study, `responses.jsonl`."""
+    rewrites: tuple[Rewrite, ...] = field(default=(), metadata={"saved": False})
+    """The queries that systems searched for in place of those that they were asked; in the folder, `rewrites.csv`."""
     routing: tuple[RoutingReport, ...] = ()
     """Value of routers, skip policies and rerankers."""
     failed_queries: tuple[FailedQuery, ...] = ()
     """The queries that systems failed on, where that is not their own failure."""
     load: tuple[LoadPoint, ...] = ()
-    """What load tests of the systems measured."""
+    """Measurements of load tests of the systems."""
     tunings: Mapping[str, FusionTuning] = field(default_factory=dict)
     """The tuned weights of fusions, by system."""
     settings: Mapping[str, SettingsTuning] = field(default_factory=dict)
@@ -234,14 +258,20 @@ class Study(Result):
             builders[f"tuning {system}"] = lambda tuning=tuning: tuning.tables()["systems"]  # type: ignore[misc]
         for system, found in self.settings.items():
             builders[f"settings {system}"] = found.to_table
-        if self.load:
-            builders["load"] = lambda: tabulate([asdict(point) for point in self.load])
-        if self.failed_queries:
-            builders["failures"] = lambda: tabulate([asdict(failed) for failed in self.failed_queries])
-        if self.chunks:
-            builders["passages"] = lambda: tabulate([record.to_dict() for record in self.chunks])
+        records: dict[str, list[dict[str, Value]]] = {
+            "load": [asdict(point) for point in self.load],
+            "failures": [asdict(failed) for failed in self.failed_queries],
+            "passages": [record.to_dict() for record in self.chunks],
+            "costs": [cost.to_dict() for cost in self.costs],
+            "rewrites": [asdict(rewrite) for rewrite in self.rewrites],
+        }
+        builders |= {name: partial(tabulate, rows) for name, rows in records.items() if rows}
         if self.context_comparison is not None:
             builders["context"] = lambda: self.context_comparison.tables()["differences"]  # type: ignore[union-attr]
+        if self.answers is not None:
+            builders["answers"] = lambda: self.answers.tables()["scores"]  # type: ignore[union-attr]
+            if self.answers.comparison is not None:
+                builders["answer differences"] = lambda: self.answers.tables()["differences"]  # type: ignore[union-attr]
         if self.scored is not None:
             builders["queries"] = lambda: self.scored.tables()["scores"]  # type: ignore[union-attr]
             builders["timings"] = self.timings.to_arrow
@@ -261,16 +291,19 @@ class Study(Result):
             **{name: None if np.isnan(value) else value for name, value in means.items()},
             **self._compare_record(record),
             **self._find_context(record.name),
+            **self._find_answers(record.name),
             **times,
             **{
                 f"total_{name}_ms": total.get(f"Latency(p={name[1:]})")
                 for name in ("p50", "p90", "p95", "p99")
             },
+            **self._sum_tokens(record.name),
             "latency_s": None if not total else total["Latency"] / 1000,
             "dimensions": ", ".join(map(str, record.dimensions)),
             "untrained": record.untrained,
             "encode_s": record.encode_seconds,
             "vectors_of": record.vectors_of,
+            "replies_of": record.replies_of,
             "answers_of": record.answers_of,
             "build_s": record.build_seconds,
             "failure": record.failure,
@@ -301,6 +334,25 @@ class Study(Result):
         found = next((scores for scores in self.context if scores.run == system), None)
         values = {} if found is None else found.values
         return {measure: float(np.nanmean(column)) for measure, column in values.items()}
+
+    def _find_answers(self, system: str) -> dict[str, Value]:
+        """Return the means of the answers of a system, by measure."""
+        if self.answers is None:
+            return {}
+        scored = self.answers.systems
+        means = scored[system].mean() if system in list(scored) else dict.fromkeys(map(str, scored.measures))
+        return {name: None if value is None or np.isnan(value) else value for name, value in means.items()}
+
+    def _sum_tokens(self, system: str) -> dict[str, Value]:
+        """Return the tokens of a query in each stage that has them, and the cost of a thousand queries."""
+        found: dict[str, Value] = {}
+        for stage in dict.fromkeys(cost.stage for cost in self.costs if cost.queries):
+            own = [cost for cost in self.costs if (cost.system, cost.stage) == (system, stage)]
+            for name in ("tokens_in", "tokens_out"):
+                counts = [getattr(cost, name) for cost in own]
+                known = own and None not in counts
+                found[f"{stage}_{name}"] = sum(counts) / own[0].queries if known else None
+        return {**found, "cost_per_1000": sum_costs(self.costs, system)} if found else {}
 
     def _stage_records(self) -> list[dict[str, Value]]:
         names = ("mean_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms")
@@ -361,8 +413,11 @@ class Study(Result):
             yield from show_effects(self.effects, full=display.full, intervals=display.intervals)
         elif self.scored is not None:
             yield from self.scored.blocks(inner)
+            yield from () if self.answers is None else self.answers.blocks(inner)
         if self.times:
             yield self._tabulate_times()
+        if self.costs:
+            yield tabulate_costs(self.costs)
         if self.load:
             yield self._tabulate_load()
         if len(self.stages) > 1:
@@ -413,12 +468,20 @@ class Study(Result):
             return make_estimate(mean.mean, mean.interval, marks, bounds=display.intervals)
 
         kept = {
-            record.name: f"answers of {record.answers_of}" for record in self.systems if record.answers_of
+            record.name: ", ".join(
+                f"{what} of {date}"
+                for what, date in (("answers", record.answers_of), ("replies", record.replies_of))
+                if date
+            )
+            for record in self.systems
+            if record.answers_of or record.replies_of
         }
+        answers, written, nothing = self._make_answer_cells()
         rows = tuple(
             (
                 name,
                 *(make_cell(name, measure) for measure in comparison.measures),
+                *answers.get(name, nothing),
                 _round(self.latencies[name, TOTAL]["Latency"]),
                 *([kept.get(name)] if kept else []),
             )
@@ -429,12 +492,31 @@ class Study(Result):
             "*** < 0.001, ** < 0.01, * < 0.05, ns not significant"
         )
         table = Table(
-            ("system", *comparison.measures, "mean ms", *(["kept"] if kept else [])),
+            ("system", *comparison.measures, *written, "mean ms", *(["kept"] if kept else [])),
             rows,
             title=None if baseline is None else stars,
             corner="measure",
         )
-        return mark_best(table, {**better, "mean ms": False}, digits=display.digits)
+        return mark_best(table, {**better, **written, "mean ms": False}, digits=display.digits)
+
+    def _make_answer_cells(
+        self,
+    ) -> tuple[dict[str, list[Estimate]], dict[str, bool | None], list[None]]:
+        """Return the means of answers by system, with stars; their measures; and the cells of a system without answers."""
+        if self.answers is None:
+            return {}, {}, []
+        compared, cells = self.answers.comparison, dict[str, list[Estimate]]()
+        better = {measure.label: measure.higher_is_better for measure in self.answers.systems.measures}
+        baseline = compared.baselines[0] if compared is not None and len(compared.baselines) == 1 else None
+        for name, evaluation in self.answers.systems.items():
+            cells[name] = []
+            for measure in evaluation.measures:
+                marks = ""
+                if compared is not None and baseline is not None and name != baseline:
+                    contrast = compared.contrast(name, baseline, measure.label)
+                    marks = direct_stars(contrast, higher_is_better=measure.higher_is_better)
+                cells[name].append(Estimate(evaluation[measure], marks=marks))
+        return cells, better, [None] * len(better)
 
     def _describe(self) -> str:
         learned = f", {self.training:,} more for training" if self.training else ""
@@ -453,7 +535,7 @@ class Study(Result):
                 rows.append((record.name, *map(_round, means), *map(_round, total.values())))
         columns = ("system", *parts, "total", "p50", "p90", "p95", "p99")
         return Table(
-            columns, tuple(rows), title="Milliseconds a query: means by stage, and percentiles of the total"
+            columns, tuple(rows), title="Milliseconds per query: means by stage, and percentiles of the total"
         )
 
     def _tabulate_load(self) -> Table:

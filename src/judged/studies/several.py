@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, Value, format_value, mark_best
+from judged.comparison.blocks import BETTER, WORSE
 from judged.comparison.settings import CORRECTIONS as CORRECTION_NAMES, choose_settings
 from judged.errors import BadProtocol, UnknownName
 from judged.problem import Note
@@ -26,9 +27,10 @@ from judged.stats.outcome import stars
 from judged.stats.paired import differences
 from judged.stats.randomisation import randomise
 from judged.stats.stratified import StratifiedMean, stratified_mean, weigh_strata
-from judged.studies.permissions import check_variables
+from judged.studies.collections.collection import check_collection
 from judged.studies.result import Study
-from judged.studies.run import run_study
+from judged.studies.running.permissions import check_variables
+from judged.studies.running.run import run_study
 from judged.studies.specification import CollectionSpec, StudySpec, read_study
 from judged.wording import counted, join_words
 
@@ -51,6 +53,15 @@ class StratifiedContrast:
     p: float
     corrected: float
     alpha: float
+    higher_is_better: bool | None = True
+
+    @property
+    def stars(self) -> str:
+        """Stars behind the mark of a better or a worse system; `ns` has no direction."""
+        marks = stars(self.corrected, self.alpha)
+        if self.corrected >= self.alpha or self.higher_is_better is None:
+            return marks
+        return f"{BETTER if (self.mean.mean > 0) == self.higher_is_better else WORSE}{marks}"
 
     def to_dict(self) -> dict[str, Value]:
         """Return every number by name."""
@@ -60,11 +71,11 @@ class StratifiedContrast:
             "system": self.system,
             "baseline": self.baseline,
             "difference": self.mean.mean,
-            "low": interval.low,
-            "high": interval.high,
+            "low": None if np.isnan(interval.low) else interval.low,
+            "high": None if np.isnan(interval.high) else interval.high,
             "p": self.p,
             "p_corrected": self.corrected,
-            "stars": stars(self.corrected, self.alpha),
+            "stars": self.stars,
         }
 
 
@@ -126,7 +137,7 @@ class Studies(Result):
 
     @cached_property
     def _better(self) -> dict[str, bool | None]:
-        evaluation = next(iter(self._scored[0].values()))
+        evaluation = next(evaluation for scored in self._scored for evaluation in scored.values())
         return {measure.label: measure.higher_is_better for measure in evaluation.measures}
 
     @cached_property
@@ -168,7 +179,8 @@ class Studies(Result):
         ]
         ps, corrected = self._test(strata, pairs, means)
         for (one, other), mean, p, p_corrected in zip(pairs, means, ps, corrected, strict=True):
-            yield StratifiedContrast(measure, one, other, mean, p, p_corrected, alpha)
+            better = self._better[measure]
+            yield StratifiedContrast(measure, one, other, mean, p, p_corrected, alpha, better)
 
     def _pair(self, measure: str, scored: Mapping[str, Evaluation]) -> dict[str, Floats]:
         """Return the values of every system on the queries of a collection that all have a value for."""
@@ -188,7 +200,8 @@ class Studies(Result):
     ) -> tuple[list[float], list[float]]:
         """Return the p-value of each pair, and the corrected ones."""
         if self.test == "t":
-            ps = [mean.p for mean in means]
+            # without an error there is no test, and a difference that was not tested is not significant
+            ps = [1.0 if np.isnan(mean.p) else mean.p for mean in means]
         else:
             # weighted so that the mean of all queries is that over collections; signs flip query by query
             weights = weigh_strata([len(next(iter(table.values()))) for table in strata])
@@ -272,7 +285,7 @@ class Studies(Result):
 
     def _tabulate(self, measure: str, display: Display) -> Table:
         marks = {
-            one.system: stars(one.corrected, one.alpha)
+            one.system: one.stars
             for one in self.contrasts
             if one.measure == measure and one.baseline == self.baseline
         }
@@ -293,9 +306,8 @@ class Studies(Result):
         rows: list[tuple[Value | Estimate, ...]] = []
         for one in self.contrasts:
             interval = one.mean.interval(self.level)
-            difference = Estimate(
-                one.mean.mean, interval.low, interval.high, marks=stars(one.corrected, one.alpha)
-            )
+            low, high = (None if np.isnan(bound) else bound for bound in (interval.low, interval.high))
+            difference = Estimate(one.mean.mean, low, high, marks=one.stars)
             rows.append((one.measure, one.system, one.baseline, difference, f"{one.corrected:.4f}"))
         title = (
             f"Differences of the means over collections, stratified by collection; p by {self.test}, "
@@ -312,6 +324,8 @@ def run_studies(
     progress: Progress | None = None,
     reuse: bool = False,
     fresh: bool | Collection[str] = False,
+    only: Collection[str] = (),
+    force: bool = False,
     allow_env: Collection[str] = (),
 ) -> Studies:
     """Run a study on each of its `collections`, and compare its systems over all of them.
@@ -321,12 +335,14 @@ def run_studies(
     spec = study if isinstance(study, StudySpec) else read_study(study)
     if isinstance(study, str | os.PathLike):  # what is written in Python is the user's own
         check_variables(spec.systems, allow_env)
-    found = []
-    for name, single in split_study(spec).items():
-        folder = None if output is None else Path(output) / name
-        found.append(
-            run_study(single, output=folder, cache=cache, progress=progress, reuse=reuse, fresh=fresh)
-        )
+    singles = split_study(spec)
+    for single in singles.values():
+        check_collection(single.collection)
+    run = partial(run_study, cache=cache, progress=progress, reuse=reuse, fresh=fresh, only=only, force=force)
+    found = [
+        run(single, output=None if output is None else Path(output) / name)
+        for name, single in singles.items()
+    ]
     return join_studies(spec, found)
 
 
@@ -370,6 +386,10 @@ def join_studies(spec: StudySpec, studies: Sequence[Study]) -> Studies:
         set() if study.scored is None else set(study.scored.keys()) for study in studies
     ]
     left = sorted({name for some in shared for name in some if any(name not in other for other in shared)})
+    lonely = [study.collection for study in studies if study.queries == 1]
+    if lonely:
+        message = f"{join_words(lonely)} has a single query, so differences over collections have no interval"
+        notes.insert(0, Note("single-query", "warning", message))
     if left:
         message = f"{join_words(left)} were not scored on every collection, and are not in the tables"
         notes.insert(0, Note("unshared-system", "warning", message))

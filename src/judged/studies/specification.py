@@ -12,12 +12,14 @@ import msgspec
 from judged.errors import BadProtocol, JudgedError, UnknownName, check_kind
 from judged.io.settings import convert_settings, read_yaml
 from judged.measures.parse import parse_measures
-from judged.studies.datasets import is_dataset_name
+from judged.studies.collections.datasets import is_dataset_name
 from judged.studies.factors.grids import GRID, Content, expand_grids
 from judged.studies.factors.settings import RangeSpec
-from judged.studies.load import LoadSpec
 from judged.studies.passages.budgets import Budgeted, parse_budget
-from judged.studies.system import SystemSpec, change_settings
+from judged.studies.running.load import LoadSpec
+from judged.studies.stages.chunkers import WORDS
+from judged.studies.stages.tokens import PriceSpec
+from judged.studies.systems.declared import SystemSpec, change_settings
 
 DEMO = "demo"
 """The name of the built-in collection."""
@@ -56,6 +58,15 @@ class CollectionSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Treatment of a document without title and text."""
     limit: int | None = None
     """The largest number of queries, taken evenly."""
+
+
+class AnswersSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Scores of the answers that systems write; labels belong to texts that were labelled, so they are no part of a study."""
+
+    references: str | None = None
+    """A file of short true answers: `query`, `answer`."""
+    measures: tuple[str, ...] = ()
+    """By default all that need nothing but the answers and the references."""
 
 
 class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -99,6 +110,10 @@ class StudySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Seconds that an attempt may take."""
     concurrency: Annotated[int, msgspec.Meta(ge=1)] = 1
     """Queries that a system is asked at a time."""
+    answers: AnswersSpec | None = None
+    """Scores of the answers of systems that `generate`."""
+    prices: dict[str, PriceSpec] = {}
+    """The prices of a million tokens, `in` and `out`, by model; those of the user's configuration are known too."""
     load: LoadSpec | None = None
     """A load test of each system at the end; its times are in a table of their own."""
 
@@ -194,6 +209,11 @@ def read_study(
     if spec.name is None:
         title = "study" if isinstance(source, Mapping) else Path(source).stem
         spec = msgspec.structs.replace(spec, name=title)
+    if spec.answers is not None and spec.answers.references is not None:
+        references = str(base / spec.answers.references)
+        spec = msgspec.structs.replace(
+            spec, answers=msgspec.structs.replace(spec.answers, references=references)
+        )
     if spec.collections:
         several = tuple(_resolve(collection, base) for collection in spec.collections)
         return msgspec.structs.replace(spec, collections=several)
@@ -222,6 +242,8 @@ def _find_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
         yield "baseline", UnknownName("system", spec.baseline, names)
     yield from _find_bad_numbers(spec)
     yield from _find_measure_faults(spec)
+    if spec.answers is not None and all(system.generate is None for system in spec.systems):
+        yield "answers", BadProtocol("is there, and no system writes answers", hint="give one a `generate`")
 
 
 def _find_system_faults(
@@ -267,7 +289,7 @@ def _find_measure_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
     try:
         if spec.context_measures() and not spec.measure_names():
             msg = "has no measure of whole rankings, expected at least one"
-            raise BadProtocol(msg, hint="for example `nDCG@10` beside `R@2000tokens`")
+            raise BadProtocol(msg, hint="for example `nDCG@10` in addition to `R@2000tokens`")
         parse_measures(list(spec.measure_names()))
         for measure in spec.context_measures():
             measure.find_measure()
@@ -349,16 +371,22 @@ def _resolve(collection: str | CollectionSpec, base: Path) -> CollectionSpec | s
     return msgspec.structs.replace(collection, **files)
 
 
+PROVIDED = (WORDS, "")
+"""Names that are never those of files."""
+NEXT_TO_THE_STUDY = ("model", "tokeniser")
+"""Settings that may name a folder or a file next to the study."""
+
+
 def _resolve_models(content: Content, base: Path, *, model: bool = False) -> Content:
-    """Return the content with every `model` that is a folder next to the study named by its path."""
+    """Return the content with every model or tokeniser that is next to the study named by its path."""
     if isinstance(content, list):
         return [_resolve_models(item, base, model=model) for item in content]
     if isinstance(content, dict):
         return {
-            key: _resolve_models(value, base, model=key == "model" or (model and key == GRID))
+            key: _resolve_models(value, base, model=key in NEXT_TO_THE_STUDY or (model and key == GRID))
             for key, value in content.items()
         }
-    found = model and isinstance(content, str) and (base / content).is_dir()
+    found = model and isinstance(content, str) and content not in PROVIDED and (base / content).exists()
     return str((base / content).resolve()) if found else content
 
 

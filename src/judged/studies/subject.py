@@ -13,7 +13,7 @@ SUBJECT = Subject(
     measures="judged.studies._index",
     tables={"decisions": "judged.studies.tables:DECISIONS", "spans": "judged.studies.tables:SPANS"},
     results={
-        "fusion": "judged.studies.tuning:FusionTuning",
+        "fusion": "judged.studies.fusion.tuning:FusionTuning",
         "routing": "judged.studies.routing:RoutingReport",
         "study": "judged.studies.result:Study",
         "studies": "judged.studies.several:Studies",

@@ -21,6 +21,7 @@ Column: TypeAlias = Any
 """A list, or anything that Arrow can read as a column."""
 
 FLOAT_HINT = "ids held as floats have lost digits; read that column as text, or cast it to whole numbers"
+OTHER_ENCODING = "text in another encoding is converted by, for example, `iconv -f LATIN1 -t UTF-8 FILE`"
 MOST_DIGITS = 18
 """Whole numbers of more digits are beyond every range, and Python refuses to parse very long ones."""
 FEW = 10_000
@@ -268,6 +269,7 @@ def _ids_from_objects(
             code = "missing-value" if value is None else "bad-id"
             expected = "text that UTF-8 can hold" if isinstance(value, str) else "text or a whole number"
             problems.add(code, row, f"{name} is {_describe(value)}, expected {expected}")
+            problems.hint = OTHER_ENCODING if isinstance(value, str) else problems.hint
             text = None if nullable else f"\0{row}"  # unlike any other id, so that it repeats none
         converted |= text is not None and isinstance(value, (int, np.integer))
         texts.append(text)

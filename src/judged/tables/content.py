@@ -102,6 +102,8 @@ def match_contents(judgments: Judgments, run: Run) -> tuple[Judgments, Run]:
     if judgments.by_text == run.by_text:
         return judgments, run
     named = run if judgments.by_text else judgments
+    if not named.texts and run.unnamed is not None:
+        raise run.unnamed
     if not named.texts:
         textual, other = ("judgments", "run") if judgments.by_text else ("run", "judgments")
         message = (
@@ -157,7 +159,7 @@ def _identify_run(run: Run) -> Run:
     made = RunTable.from_columns(
         [queries[row] for row in rows], [keys[row] for row in rows], scores[rows], name=run.name, notes=notes
     )
-    empty = getattr(run.as_columns().source, "empty", None)
+    empty = run.to_columns().empty
     return replace(made, by_text=True, source=replace(made.source, empty=empty))  # type: ignore[arg-type]
 
 

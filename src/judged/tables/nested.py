@@ -22,7 +22,7 @@ from judged.problem import Place, Problem, Problems
 from judged.wording import counted
 
 REPEATED = "repeated a document of the same query, which counts where it came first"
-"""What a note says of results of a list that were left out."""
+"""Note on results of a list that were left out."""
 
 
 def keep_order(scores: Sequence[float | None] | Floats) -> list[float]:
@@ -100,7 +100,7 @@ class Flat:
         problems = Problems(subject, self.locate)
         for row, inner in enumerate(self.number):
             if not isinstance(inner, Mapping):
-                message = f"holds {_describe_type(inner)}, expected a dict from intent to grade"
+                message = f"holds {describe_type(inner)}, expected a dict from intent to grade"
                 problems.add("bad-value", row, message)
         problems.raise_if_any()
         dicts = self.number
@@ -116,7 +116,7 @@ def flatten_mapping(mapping: Mapping[Any, Any], *, subject: str, number: str) ->
     problems = Problems(subject, lambda row: Place(f"query `{list(mapping)[row]}`"))
     for row, inner in enumerate(mapping.values()):
         if not isinstance(inner, Mapping):
-            message = f"holds {_describe_type(inner)}, expected a dict from document to {number}"
+            message = f"holds {describe_type(inner)}, expected a dict from document to {number}"
             problems.add("bad-value", row, message)
     problems.raise_if_any()
     return Flat(
@@ -138,7 +138,7 @@ def flatten_lists(lists: Mapping[object, object], *, subject: str, ordered: bool
         documents = _to_list(ids, ordered=ordered)
         if documents is None:
             expected = "a list of document ids" + (", best first" if ordered else "")
-            problems.add("bad-value", row, f"holds {_describe_type(ids)}, expected {expected}")
+            problems.add("bad-value", row, f"holds {describe_type(ids)}, expected {expected}")
             continue
         if not documents:
             flat.empty.append(query)
@@ -227,7 +227,7 @@ def are_plain_ids(ids: Collection[object]) -> bool:
 def need_mapping(mapping: object, subject: str) -> Mapping[object, object]:
     """Return the mapping itself, or raise `WrongKind`."""
     if not isinstance(mapping, Mapping):
-        msg = f"{subject} is {_describe_type(mapping)}, expected a dict"
+        msg = f"{subject} is {describe_type(mapping)}, expected a dict"
         raise WrongKind(msg)
     return mapping
 
@@ -274,6 +274,7 @@ def _check_scores(scores: object, shape: tuple[int, ...], subject: str) -> NDArr
     return matrix.reshape(-1).astype(np.float64)
 
 
-def _describe_type(value: object) -> str:
+def describe_type(value: object) -> str:
+    """Return the type of a value with its article, for messages: "a list"."""
     name = type(value).__name__
     return f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"

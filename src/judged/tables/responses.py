@@ -87,6 +87,8 @@ class Responses:
                 elif number > 1 and number - 1 not in places:
                     message = f"{_describe(listed[row])} has part {number} and no part {number - 1}"
                     faults.add("missing-part", row, message)
+        if "repeated-part" in faults.counts:
+            faults.hint = "an answer that occurs twice may be that of two systems of one name: give them names of their own"
         faults.raise_if_any()
         ordered = [listed[row] for places in answers.values() for _, row in sorted(places.items())]
         records = [msgspec.structs.asdict(part) for part in ordered]

@@ -24,6 +24,7 @@ from judged.tables.nested import (
 )
 
 if TYPE_CHECKING:
+    from judged.errors import BadInput
     from judged.result import InputFile
 
 STRETCH = 1 << 21
@@ -76,6 +77,10 @@ class Columns:
     empty: pa.Array | None = None
     """Queries that the run may have without rows, as an empty dict says."""
 
+    def to_arrow(self) -> pa.Table:
+        """Return them as a table."""
+        return pa.table({"query": self.query, "document": self.document, "score": self.score})
+
 
 @dataclass(frozen=True, eq=False)
 class Mappings:
@@ -103,6 +108,8 @@ class Run:
     """Texts of documents by id, where the run came with them."""
     by_text: bool = False
     """Whether documents have no ids: each is identified by its normalised text."""
+    unnamed: BadInput | None = None
+    """What is wrong with such a run where judgments have ids."""
     input_files: tuple[InputFile, ...] = ()
     """The file of predictions that it was made from, which no path says later."""
 
@@ -174,8 +181,7 @@ class Run:
         if not flat.empty:
             return made
         empty, _ = as_ids(flat.empty, name="query", problems=Problems(name, locate_row))
-        assert isinstance(made.source, Columns)  # noqa: S101 - `from_columns` makes nothing else
-        return replace(made, source=replace(made.source, empty=empty))
+        return replace(made, source=replace(made.to_columns(), empty=empty))
 
     def __repr__(self) -> str:
         return f"Run({self.name})"
@@ -190,16 +196,24 @@ class Run:
             made = self.from_flat(flat, self.name)
         else:
             made = self.from_columns(*source.parse().columns, name=self.name)
-        return replace(made, notes=(*self.notes, *made.notes), texts=self.texts, by_text=self.by_text)
+        return replace(
+            made,
+            notes=(*self.notes, *made.notes),
+            texts=self.texts,
+            by_text=self.by_text,
+            unnamed=self.unnamed,
+        )
+
+    def to_columns(self) -> Columns:
+        """Return its columns, with every id and score checked."""
+        source = self.as_columns().source
+        assert isinstance(source, Columns)  # noqa: S101 - `as_columns` returns nothing else
+        return source
 
     def to_arrow(self) -> pa.Table:
         """Return the run as a table of columns `query`, `document`, `score`."""
         source = self.source
-        if isinstance(source, Text):
-            return source.parse()
-        if isinstance(source, Mappings):
-            return self.as_columns().to_arrow()
-        return pa.table({"query": source.query, "document": source.document, "score": source.score})
+        return source.parse() if isinstance(source, Text) else self.to_columns().to_arrow()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from judged.errors import BadInput, UnknownName, Unusable
@@ -27,7 +29,7 @@ class Field(NamedTuple):
 
     name: str
     aliases: tuple[str, ...] = ()
-    """Every name the column may have, without regard to case; the first one present is taken."""
+    """Every name the column may have, in any of the spellings of `list_spellings`; the first one present is taken."""
     kind: FieldKind = "id"
     required: bool = True
     """Whether the column is required; an optional one may hold nulls."""
@@ -41,6 +43,8 @@ class Field(NamedTuple):
     """Divisor of the values, for aliases that name another unit."""
     codes: Mapping[str, Mapping[str, float]] = NOTHING
     """Numbers that the words of a column stand for, for aliases that hold words."""
+    words: Mapping[str, float] = NOTHING
+    """Numbers that words stand for, in a column that holds nothing else."""
     lists: tuple[str, ...] = ()
     """Further names, of columns that hold all values of a query: a list in each row."""
     either: tuple[str, ...] = ()
@@ -66,17 +70,23 @@ class Field(NamedTuple):
         return self.aliases or (self.name,)
 
     def find(self, columns: Mapping[str, str]) -> list[str]:
-        """Return the columns that may be this field, the likeliest first; `columns` maps lower case to names."""
+        """Return the columns that may be this field, the likeliest first; `columns` maps spellings to names."""
         if self.column is not None:
             return [self.column] if self.column in columns.values() else []
-        found = [columns[name] for name in (*self.names, *self.lists) if name in columns]
-        if self.within:
-            found = [name for name in found if self._is_within(name.strip().lower(), columns)]
-        return found
+        names = (*self.names, *self.lists)
+        found = dict.fromkeys(
+            columns[name] for name in names if name in columns and self._is_within(name, columns)
+        )
+        return list(found)
+
+    def know(self, column: str) -> str:
+        """Return the alias that the name of a column is; its lower case if it is none."""
+        spelt = list_spellings(column)
+        return next((name for name in spelt if name in self.names or name in self.lists), spelt[0])
 
     def is_list(self, column: str) -> bool:
         """Return whether the name of a column says that each row holds a list."""
-        return self.column is None and column.strip().lower() in self.lists
+        return self.column is None and self.know(column) in self.lists
 
     def _is_within(self, name: str, columns: Mapping[str, str]) -> bool:
         return name not in self.within or any(other in columns for other in self.within[name])
@@ -137,7 +147,7 @@ class Schema:
         names = match.columns
         known = "query" in names and "document" in names and self.number.name in names
         return known and not any(
-            self[name].is_list(columns[0]) or columns[0].strip().lower() in self[name].either
+            self[name].is_list(columns[0]) or self[name].know(columns[0]) in self[name].either
             for name, columns in names.items()
         )
 
@@ -156,6 +166,12 @@ class Schema:
             if lacking or any(columns_of[other] for other in candidate.unless):
                 columns_of[candidate.name] = []
         matched = {name: tuple(names) for name, names in columns_of.items() if names}
+        for name, names in matched.items():
+            if sum(column == names[0] for column in columns) > 1:
+                message = (
+                    f"two columns are called `{names[0]}`, which is the {name}, expected different names"
+                )
+                raise self.error(subject, [Problem.error("repeated-column", "columns", message)])
         used = {names[0] for names in matched.values()}
         others = tuple(name for name in columns if name not in used)
         doubtful = any(
@@ -189,7 +205,7 @@ class Schema:
 
     def assign(self, columns: Sequence[str], subject: str) -> dict[str, list[str]]:
         """Return the columns of each field; raise `BadInput` for a named one that is not there, and for rivals."""
-        by_name = _by_lower_case(columns)
+        by_name = by_spelling(columns)
         self._check_mapped(columns, subject)
         named = set(self.mapped.values())
         taken: set[str] = set()
@@ -208,15 +224,16 @@ class Schema:
             taken.update(found[:1])
             columns_of[item.name] = found
         return self._assign_bare(
-            columns_of, {key: name for key, name in by_name.items() if name not in named}
+            columns_of, {key: name for key, name in by_name.items() if name not in named}, subject
         )
 
     def _assign_bare(
-        self, columns_of: dict[str, list[str]], by_name: Mapping[str, str]
+        self, columns_of: dict[str, list[str]], by_name: Mapping[str, str], subject: str
     ) -> dict[str, list[str]]:
         """Add columns whose names many tables have for their own rows, such as `id`.
 
-        Where a row lists the documents of its query, it is the query's; elsewhere it is the document's.
+        Where a row lists the documents of its query, it is the query's; elsewhere it is the document's, unless a row
+        without a grade, with the text of a question, may as well be a question.
         """
         listed = any(item.is_list(name) for item in self.fields for name in columns_of[item.name][:1])
         for item in self.fields:
@@ -228,8 +245,29 @@ class Schema:
                 columns_of[item.name] = [*found, *first]
                 columns_of["question"] = columns_of["question"] or first
             elif item.instead != "question" and not listed and not first:
+                if self._may_be_asked(found[0], columns_of):
+                    raise self._refuse_bare(found[0], subject)
                 columns_of[item.name] = found
         return columns_of
+
+    def _may_be_asked(self, column: str, columns_of: Mapping[str, Sequence[str]]) -> bool:
+        """Return whether an id may be that of a question: in data sets that have no other one, and no grade."""
+        graded = self.number is not None and columns_of[self.number.name]
+        if (
+            graded
+            or _names_id(columns_of["query"][:1])
+            or not (columns_of["query"] or columns_of["question"])
+        ):
+            return False
+        return bool(columns_of["text"]) or column.strip().lower() == "id"
+
+    def _refuse_bare(self, column: str, subject: str) -> BadInput:
+        message = (
+            f"`{column}` could be the id of the query or of the document, expected a name that says which"
+        )
+        query, document = (self.name_columns({name: column}) for name in ("query", "document"))
+        hint = f"say which: {query}, or {document}"
+        return self.error(subject, [Problem.error("two-fields", "columns", message)], hint=hint)
 
     def _is_missing(self, item: Field, columns_of: Mapping[str, list[str]]) -> bool:
         if not item.required or columns_of[item.name] or item.default is not None:
@@ -268,15 +306,19 @@ class Schema:
 
     def recognises(self, columns: Iterable[str], *, enough: int = 2) -> bool:
         """Return whether names look like those of this table: two of its fields, or its only one."""
-        by_name = _by_lower_case(columns)
+        by_name = by_spelling(columns)
         enough = min(enough, len(self.fields))
         return sum(bool(field.find(by_name)) for field in self.fields) >= enough
 
     def _notes(self, matched: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+        number = matched.get("" if self.number is None else self.number.name, ())[:1]
+        others = {
+            name: [other for other in names[1:] if other not in number] for name, names in matched.items()
+        }
         return tuple(
-            f"column `{names[0]}` was taken as the {name}, not {_quote(names[1:])}"
+            f"column `{names[0]}` was taken as the {name}, not {_quote(others[name])}"
             for name, names in matched.items()
-            if len(names) > 1 and self[name].ambiguous
+            if others[name] and self[name].ambiguous
         )
 
     def _missing(self, columns: Sequence[str], missing: Sequence[Field], subject: str) -> BadInput:
@@ -286,10 +328,13 @@ class Schema:
         usual = "; ".join(f"{field.name}: {_list_usual(field)}" for field in missing)
         which = "column it is" if len(missing) == 1 else "columns they are"
         hint = f"say which {which}: {self.name_columns(chosen)}; usual names are known ({usual})"
-        if self.has("document") and not {"query", "document"}.isdisjoint(chosen):
+        if not self.recognises(columns, enough=1):
+            hint += "; names of columns are expected in the first line"
+        graded = self.number is not None and self.number.find(by_spelling(columns))
+        if self.has("document") and not graded and not {"query", "document"}.isdisjoint(chosen):
             scores = name_setting("--scores", "judged.read_scores")
             hint += f"; values of measures by query, which a tool computed, are read with {scores}"
-        if any(field.name == "score" for field in missing) and "rank" in _by_lower_case(columns):
+        if any(field.name == "score" for field in missing) and "rank" in by_spelling(columns):
             hint = "a rank is not a score: add a `score` column that decreases with rank, e.g. −rank"
         return self.error(subject, [Problem.error("missing-column", "columns", message)], hint=hint)
 
@@ -313,11 +358,29 @@ def _nearest(item: Field, columns: Sequence[str]) -> str:
     return near[0] if near else ""
 
 
-def _by_lower_case(columns: Iterable[str]) -> dict[str, str]:
-    """Return the columns by their names in lower case; of several that are equal, the first."""
+_WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[ -]+")
+"""Where a name in camel case, or with blanks or hyphens, has underscores in another spelling."""
+
+
+@lru_cache(maxsize=1024)
+def list_spellings(column: str) -> tuple[str, ...]:
+    """Return the ways to spell the name of a column: in lower case, and with underscores between its words.
+
+    >>> list_spellings("docno"), list_spellings("Query ID"), list_spellings("expectedPassages")
+    (('docno',), ('query id', 'query_id'), ('expectedpassages', 'expected_passages'))
+    """
+    bare = column.strip()
+    return tuple(dict.fromkeys((bare.lower(), _WORD_ENDS.sub("_", bare).lower())))
+
+
+def by_spelling(columns: Iterable[str]) -> dict[str, str]:
+    """Return the columns by the spellings of their names; of several that are equal, the first."""
+    spelt = [(list_spellings(column), column) for column in columns]
     by_name: dict[str, str] = {}
-    for column in columns:
-        by_name.setdefault(column.strip().lower(), column)
+    for names, column in spelt:
+        by_name.setdefault(names[0], column)
+    for names, column in spelt:  # a name in lower case is nearer than one with other words
+        by_name.setdefault(names[-1], column)
     return by_name
 
 
@@ -352,6 +415,7 @@ _EXPECTED_ID = tuple(f"{word}_{thing}_id" for word in _EXPECTED for thing in _TH
 _EXPECTED_IDS = (
     *(f"{name}s" for name in _EXPECTED_ID),
     *(f"{word}_ids" for word in _EXPECTED),
+    *(f"{thing}_ids" for thing in ("document", "doc", "passage", "chunk")),
     *("ratings", "judgments", "relevant", "relevant_docs", "expected"),
 )
 _EXPECTED_EITHER = tuple(
@@ -380,6 +444,11 @@ _ESCI = {
     "irrelevant": 0.0,
 }
 """The gains of the labels of Amazon's shopping queries, as their authors compute nDCG."""
+ANSWERS = {
+    **dict.fromkeys(("true", "yes", "y", "t", "relevant"), 1.0),
+    **dict.fromkeys(("false", "no", "n", "f", "irrelevant", "not relevant", "non-relevant"), 0.0),
+}
+"""The grades of the words by which people say whether a document is relevant."""
 # `score` last: BEIR calls grades so, and other tables have both
 _GRADE = ("grade", "relevance", "rel", "label", "judgment", "judgement", "rating", "score")
 _QUERY_FIELD = Field("query", QUERY_COLUMNS, ambiguous=True)
@@ -412,12 +481,14 @@ JUDGMENTS = Schema(
         ),
         Field(
             "grade",
-            (*_GRADE[:-1], "esci_label", "score"),
+            (*_GRADE[:-1], "gain", "is_relevant", "relevant", "esci_label", "score"),
             "number",
             default=1.0,
             within={"score": BEIR_COLUMNS},
             codes={"esci_label": _ESCI},
+            words=ANSWERS,
             rival=True,
+            spare=True,
         ),
         Field("target", required=False),
         Field("intent", ("intent", "intent_id", "subtopic", "subtopic_id"), required=False),

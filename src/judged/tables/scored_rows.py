@@ -241,10 +241,13 @@ def _are_sizes(array: Array, rows: int) -> bool:
 
 
 def _to_sizes(array: Array, rows: int) -> Ints:
+    array = array.astype(np.int64) if array.shape == (0,) else array  # an empty list is of floats
     if _are_sizes(array, rows):
         return array.astype(np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu" or (array < 0).any():
+    if array.ndim != 1 or array.dtype.kind not in "iu":
         raise _refuse("group-sizes", "group sizes", f"expected whole numbers from 0, got `{array.dtype}`")
+    if (array < 0).any():
+        raise _refuse("group-sizes", "group sizes", f"expected whole numbers from 0, got {array.min()}")
     message = (
         f"{len(array):,} sizes that add up to {int(array.sum()):,}, expected {rows:,}, one for each score"
     )

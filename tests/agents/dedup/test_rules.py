@@ -84,7 +84,7 @@ def test_weights_that_make_no_sense_are_refused(weights: dict[str, float]) -> No
 
 
 def test_weaker_evidence_never_counts_for_more() -> None:
-    """Whoever lowers the weight of URLs or texts lowers those of loose URLs and short texts with it."""
+    """A lower weight of URLs or texts lowers those of loose URLs and short texts with it."""
     assert Weights(url=0.2).loose_url == 0.2
     assert Weights(text=0.1).short_text == 0.1
     assert Weights(url=0.7, text=0.7) == Weights(url=0.7, loose_url=0.6, text=0.7, short_text=0.3)

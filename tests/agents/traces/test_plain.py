@@ -200,7 +200,7 @@ def test_all_faults_of_a_session_are_reported_together_and_those_of_the_next_are
 def test_a_lenient_reading_leaves_out_what_is_faulty_and_counts_it() -> None:
     """Two results of the first line, the search of the second, the third line whole."""
     given = jsonl(
-        line({"id": "d1", "gain": 9}, {"id": "d2"}, {}),
+        line({"id": "d1", "url": 9}, {"id": "d2"}, {}),
         {"conversation": "c2", "turns": [{"iterations": [{"searches": [{"results": 7}]}]}]},
         {"conversation": "c3", "turns": "none"},
     )
@@ -214,7 +214,7 @@ def test_a_lenient_reading_leaves_out_what_is_faulty_and_counts_it() -> None:
         ("c2", 0),
     ]
     assert problems.counts == {
-        "gain-out-of-range": 1,
+        "malformed-result": 1,
         "result-without-key": 1,
         "malformed-session": 2,
         "broken-json": 1,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+import zipfile
 from math import isnan
 from pathlib import Path
 
@@ -37,6 +39,9 @@ FILES = {
     "deepeval.json": "deepeval",
     "deepeval-latest.json": "deepeval",
     "promptfoo.json": "promptfoo",
+    "promptfoo.jsonl": "promptfoo",
+    "trec-eval.txt": "lines",
+    "ir-measures.txt": "lines",
     "inspect-ai.json": "inspect-ai",
     "inspect-ai.eval": "inspect-ai",
     "lm-eval.jsonl": "lm-eval",
@@ -130,6 +135,70 @@ def test_promptfoo_has_a_system_for_each_provider() -> None:
     assert list_values(systems["second"], "names the city") == {"France": 0.0, "Japan": 0.0, "Peru": 0.0}
     assert list_values(systems["first"], "score") == {"France": 1.0, "Japan": 1.0, "Peru": 0.5}
     assert systems["first"].repeats["Country"].shape == (3, 2)
+
+
+def test_errors_of_promptfoo_are_missing_values() -> None:
+    """The provider had no connection for Peru, which says nothing about its answer; promptfoo writes a score of 0."""
+    file = read_file(GOLDEN / "promptfoo.jsonl")
+
+    assert list_values(file.systems["second"], "score") == {"France": 1.0375, "Japan": 1.025, "Peru": None}
+    assert list_values(file.systems["first"], "word") == {"France": 1.0, "Japan": 1.0, "Peru": 0.0}
+    assert file.systems["first"].repeats["word"].shape == (3, 2)
+    assert "2 tests ended with an error" in str(file.content.notes)
+
+
+@pytest.mark.parametrize(("name", "measure"), [("trec-eval.txt", "map"), ("ir-measures.txt", "AP")])
+def test_lines_of_trec_eval_and_ir_measures_have_the_query_where_it_is(name: str, measure: str) -> None:
+    """The measure stands before the query in one and behind it in the other; `all` is no query, and counts do not win."""
+    file = read_file(GOLDEN / name)
+    (scores,) = file.systems.values()
+    lines = [line.split() for line in (GOLDEN / name).read_text().splitlines()]
+    printed = {({*line} - {measure, line[2]}).pop(): float(line[2]) for line in lines if measure in line[:2]}
+
+    assert scores.by_query(measure) == {query: value for query, value in printed.items() if query != "all"}
+    missing = "the mean of the queries is 0.3725" in str(
+        file.content.notes
+    )  # `-c` counts a query that is not printed
+    assert scores[measure].mean() == pytest.approx(printed["all"] * (4 / 3 if missing else 1), abs=1e-3)
+    assert missing == (name == "trec-eval.txt")
+    assert scores.kinds[measure].higher_is_better is True
+    assert "relstring" not in scores.values
+    assert "num_ret" not in scores.values or scores.kinds["num_ret"].higher_is_better is None
+    assert "rows of `all` are left out" in str(file.content.notes)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"map all 0.3\nndcg all 0.4\n", "holds a summary of all queries"),
+        (b"a b 0.3\nc d 0.4\n", "`a` and `b` could each be the measure"),
+        (b"map q1 0.3\nmap q2\n", "2 values, expected three"),
+    ],
+)
+def test_lines_that_cannot_be_understood_are_refused(content: bytes, message: str) -> None:
+    """Both readings are named."""
+    with pytest.raises(BadInput, match=message):
+        read_scores(content)
+
+
+def test_a_log_of_inspect_that_was_not_finished_says_so() -> None:
+    """In both formats: what is there may be a part."""
+    log = json.loads((GOLDEN / "inspect-ai.json").read_text())
+    stopped = {**log, "status": "cancelled", "error": {"message": "by hand"}}
+    archive = io.BytesIO((GOLDEN / "inspect-ai.eval").read_bytes())
+    cut = io.BytesIO()
+    with zipfile.ZipFile(archive) as whole, zipfile.ZipFile(cut, "w") as part:
+        for entry in whole.infolist():
+            if entry.filename.startswith("samples/") and entry.compress_type in {0, 8}:
+                part.writestr(entry.filename, whole.read(entry))
+    sources = [stopped, *([cut.getvalue()] if len(part.namelist()) else [])]
+
+    for source in sources:
+        assert "samples may be missing" in str(read_file(source).content.notes)
+    assert "samples may be missing" not in str(read_file(GOLDEN / "inspect-ai.eval").content.notes)
+    with pytest.raises(BadInput) as caught:
+        read_file({**stopped, "samples": []})
+    assert "the status of the evaluation is `cancelled` (by hand)" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("name", ["inspect-ai.json", "inspect-ai.eval"])

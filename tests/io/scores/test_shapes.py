@@ -17,6 +17,7 @@ from hypothesis import given, settings, strategies as st
 
 import judged
 from judged.errors import BadInput, JudgedError
+from judged.io.scores.names import may_be_measures
 from judged.io.scores.read import read_scores
 from judged.tables.scores import Scores
 
@@ -303,7 +304,7 @@ def test_directions_are_those_that_are_named() -> None:
 
 
 def test_values_may_be_nested_in_rows() -> None:
-    """Under `scores`, `metrics` or `measures`; a name that is taken is told apart."""
+    """Under `scores`, `metrics` or `measures`; a name that is taken gets a suffix."""
     nested = (
         '{"id": "q1", "a": 2, "scores": {"a": 0.5, "b": 1}}\n{"id": "q2", "a": 3, "scores": {"a": 0.25}}\n'
     )
@@ -358,3 +359,73 @@ def test_tasks_are_queries_and_seeds_are_attempts() -> None:
     assert scores.queries.to_pylist() == ["t1", "t2"]
     assert scores.repeats["passed"].tolist() == [[1.0, 1.0], [0.0, 0.0]]
     assert read([{"id": "q", "task_id": "t", "passed": 1}]).queries.to_pylist() == ["q"]
+
+
+FOREIGN = {"query": "frage", "attempt": "versuch", "measure": "maß", "value": "wert"}
+
+
+@settings(deadline=None, max_examples=25)
+@given(values())
+def test_named_columns_give_the_same_table(given_values: Values) -> None:
+    """In each file, wide and long, whose columns are mapped by the caller or by the path."""
+    expected = read(given_values.wide)
+    for layout in (given_values.wide, given_values.long):
+        renamed = [{FOREIGN.get(key, key): value for key, value in row.items()} for row in layout]
+        columns = {name: column for name, column in FOREIGN.items() if column in renamed[0]}
+        for name in ("rows", "CSV", "TSV", "JSON", "JSONL", "Parquet", "Arrow"):
+            (mapped,) = read_scores(SHAPES[name](renamed), name="bot", map=columns).values()
+            assert_same(mapped, expected)
+
+
+@settings(deadline=None)
+@given(
+    st.dictionaries(
+        st.text("abcdefgh0123456789é?", min_size=1, max_size=6).filter(
+            lambda text: not may_be_measures([text])
+        ),
+        st.fixed_dictionaries(
+            {"map": st.floats(0, 1), "ndcg_cut_10": st.floats(0, 1), "P@5": st.floats(0, 1)}
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_every_tool_of_retrieval_gives_the_same_table(table: dict[str, dict[str, float]]) -> None:
+    """What trec_eval and ir_measures print, dicts of pytrec_eval and of ranx, and a frame of PyTerrier."""
+    listed = [(query, name, value) for query, inner in table.items() for name, value in inner.items()]
+    names = list(next(iter(table.values())))
+    means = {name: sum(inner[name] for inner in table.values()) / len(table) for name in names}
+    printed = [*listed, *(("all", name, mean) for name, mean in means.items())]
+    expected = read(table)
+
+    sources: list[Any] = [
+        "\n".join(f"{name}\t{query}\t{value!r}" for query, name, value in printed).encode(),
+        "\n".join(f"{query}\t{name}\t{value!r}" for query, name, value in printed).encode(),
+        {name: {query: inner[name] for query, inner in table.items()} for name in names},
+        json.dumps({name: {query: inner[name] for query, inner in table.items()} for name in names}).encode(),
+        [{"name": "bot", "qid": query, "measure": name, "value": value} for query, name, value in listed],
+        [{"name": "bot", "qid": query, **inner} for query, inner in table.items()],
+        [*table.items()]
+        and to_csv([{"query": query, **inner} for query, inner in [*table.items(), ("all", means)]]),
+    ]
+    for source in sources:
+        assert_same(read(source), expected)
+
+
+def test_an_index_of_names_is_the_query() -> None:
+    """In frames of pandas and in their files; numbers of rows are not."""
+    pandas = pytest.importorskip("pandas", reason="the extra `pandas` is not installed")
+    frame = pandas.DataFrame({"f1": [0.5, 0.25]}, index=["q1", "q2"])
+
+    for source in (frame, frame.to_csv().encode(), frame.to_parquet()):
+        assert read(source).by_query("f1") == {"q1": 0.5, "q2": 0.25}
+    for source in (frame.reset_index(drop=True), frame.reset_index(drop=True).to_csv().encode()):
+        with pytest.raises(BadInput, match="none names the query"):
+            read(source)
+
+
+def test_the_last_row_may_be_the_mean() -> None:
+    """As people write it in a spreadsheet; a query that is called so has other values."""
+    assert read(b"question,f\na,0.2\nb,0.5\nMean,0.35\n").by_query("f") == {"a": 0.2, "b": 0.5}
+    assert read(b"question,f\na,0.2\nb,0.5\nMean,0.9\n").by_query("f")["Mean"] == 0.9
+    assert read(b"runid,topic,err@20\nx,1,0.25\nx,2,0.75\nx,amean,0.5\n")["err@20"].tolist() == [0.25, 0.75]

@@ -13,10 +13,13 @@ from hypothesis import given, settings as limits, strategies as st
 from judged.errors import BadProtocol
 from judged.stats.corrections import holm
 from judged.stats.paired_tests import paired_t
+from judged.studies.collections.collection import read_collection
 from judged.studies.factors.effects import match_systems
 from judged.studies.factors.grids import MOST_SYSTEMS, expand_grids
-from judged.studies.run import run_study
-from judged.studies.specification import read_study
+from judged.studies.passages.chunking import chunk_collection
+from judged.studies.running.run import run_study
+from judged.studies.specification import CollectionSpec, read_study
+from judged.studies.stages.chunkers import SentenceChunks, WordChunks
 from support.studies import DOCUMENTS, QUERIES, own
 
 WORDS = {"name": "words", "search": {"type": "bm25", "k1": [0.9, 1.2], "b": [0.4, 0.75]}}
@@ -187,6 +190,43 @@ def test_a_grid_of_24_encodes_each_text_once_for_each_model(desk: Path) -> None:
     assert {count for (_, text), count in counts.items() if text in texts} == {1}
     assert {count for (_, text), count in counts.items() if text in QUERIES.values()} == {1}
     assert len([text for _, text in counts if text in {*texts, *QUERIES.values()}]) == 2 * (8 + 6)
+
+
+def test_a_grid_of_24_encodes_each_text_once_for_each_model_and_chunking(desk: Path) -> None:
+    """Two encoders, three chunkings and four depths: counted, the few texts that show whether a cache is right among them."""
+    (desk / "counting_parts.py").write_text(
+        "import parts\nseen = []\n"
+        "def make(name):\n"
+        "    def encode(texts):\n"
+        "        seen.extend((name, text) for text in texts)\n"
+        "        return parts.encode(texts)\n"
+        "    return encode\n"
+        "first, second = make('first'), make('second')\n"
+    )
+    chunks = [2, 3, {"type": "sentences", "size": 1}]
+    system = {
+        "name": "grid",
+        "encoder": [
+            {"type": "function", "function": f"counting_parts:{name}"} for name in ("first", "second")
+        ],
+        "chunk": chunks,
+        "search": "exact",
+        "depth": [3, 4, 5, 6],
+    }
+    found = run_study({"collection": "pets", "systems": [system], "measures": ["nDCG@3"], "warmup": 0})
+    import counting_parts
+
+    collection = read_collection(CollectionSpec(folder="pets"))
+    specs = [WordChunks(size=2), WordChunks(size=3), SentenceChunks(size=1)]
+    chunkings = [set(chunk_collection(collection, spec).collection.texts) for spec in specs]
+    counts = Counter(counting_parts.seen)
+
+    assert not found.failures
+    assert len(found.systems) == 24
+    for name in ("first", "second"):
+        for text in set().union(*chunkings) - set(QUERIES.values()):
+            assert 1 <= counts[name, text] <= sum(text in texts for texts in chunkings), text
+        assert {counts[name, text] for text in set(QUERIES.values()) - set().union(*chunkings)} == {1}
 
 
 def test_effects_are_paired_means_over_the_other_factors(desk: Path) -> None:

@@ -20,16 +20,18 @@ from judged.errors import MissingExtra
 from judged.studies.specification import make_schema
 from judged.studies.stages.chunkers import CHUNKERS, Chunkers, ChunkSpec
 from judged.studies.stages.encoders import ENCODERS, Encoders, EncoderSpec
+from judged.studies.stages.generators import GENERATORS, GenerateSpec, Generators
 from judged.studies.stages.rerankers import RERANKERS, Rerankers
 from judged.studies.stages.rerankers.reranker import RerankSpec
 from judged.studies.stages.retrievers import RETRIEVERS, Retrievers
 from judged.studies.stages.retrievers.retriever import RetrieveSpec
+from judged.studies.stages.rewriters import REWRITERS, Rewriters, RewriteSpec
 from judged.studies.stages.routers import ROUTERS, Routers, RouteSpec
 from judged.studies.stages.searchers import SEARCHERS, Searchers
 from judged.studies.stages.searchers.searcher import SearchSpec
 from judged.studies.stages.skip_policies import SKIP_POLICIES, SkipPolicies, SkipSpec
 from judged.studies.stages.stage import StageSpec
-from judged.studies.system import SystemSpec
+from judged.studies.systems.declared import SystemSpec
 
 FAMILIES: dict[str, tuple[Any, Any, type[StageSpec]]] = {
     "chunk": (CHUNKERS, Chunkers, ChunkSpec),
@@ -39,6 +41,8 @@ FAMILIES: dict[str, tuple[Any, Any, type[StageSpec]]] = {
     "retriever": (RETRIEVERS, Retrievers, RetrieveSpec),
     "router": (ROUTERS, Routers, RouteSpec),
     "skip": (SKIP_POLICIES, SkipPolicies, SkipSpec),
+    "rewrite": (REWRITERS, Rewriters, RewriteSpec),
+    "generate": (GENERATORS, Generators, GenerateSpec),
 }
 MEMBERS = [(family, name) for family, (members, _, _) in FAMILIES.items() for name in members]
 EVERY = pytest.mark.parametrize(("family", "name"), MEMBERS, ids=[f"{one} {other}" for one, other in MEMBERS])
@@ -60,6 +64,10 @@ LEAST: dict[tuple[str, str], dict[str, Any]] = {
     ("skip", "pattern"): {"skip": "^hi"},
     ("skip", "similarity"): {"retrieve": ["a"], "skip": ["b"]},
     ("skip", "function"): {"function": "module:name"},
+    **{("rewrite", name): {"model": "m"} for name in ("llm", "hyde", "multi-query", "decompose")},
+    ("rewrite", "function"): {"function": "module:name"},
+    ("generate", "llm"): {"model": "m"},
+    ("generate", "function"): {"function": "module:name"},
 }
 """The settings that a stage needs at least; those that are not here need none."""
 SELF_EXPLANATORY = {

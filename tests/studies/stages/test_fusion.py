@@ -18,10 +18,10 @@ from hypothesis import assume, given, strategies as st
 
 import judged
 from judged.errors import BadInput, JudgedError, UnknownName
-from judged.studies.candidates import collect_candidates
-from judged.studies.fusion import METHODS, NORMALISATIONS, Fusion, _count_wins, fuse
+from judged.studies.fusion.candidates import collect_candidates
+from judged.studies.fusion.methods import METHODS, NORMALISATIONS, Fusion, _count_wins, fuse
 from judged.studies.stages.stage import Ranked
-from judged.studies.system import _fuse
+from judged.studies.systems.system import fuse_lists
 from judged.tables.nested import keep_order
 from judged.tables.run import Run
 
@@ -338,6 +338,6 @@ def test_one_query_of_a_study_is_fused_as_runs_are(data: st.DataObject, method: 
     candidates = collect_candidates(runs)
     expected = candidates.to_run(fusion.score(candidates, weights), name="fused").to_arrow()
 
-    found = _fuse(fusion, weights, lists, [run.name for run in runs])
+    found = fuse_lists(fusion, weights, lists, [run.name for run in runs])
     assert list(found.documents) == expected["document"].to_pylist()
     assert list(found.scores) == keep_order(expected["score"].to_pylist())

@@ -17,8 +17,8 @@ from hypothesis import given, strategies as st
 import judged
 from judged.blocks import Display, Figure
 from judged.errors import JudgedError, UnknownName, Unusable, WrongKind
+from judged.measures.groups import SCOPES
 from judged.result import load
-from judged.scoring.family import FAMILIES
 from judged.stats.intervals import ratio_interval
 from judged.studies.family import RoutingProtocol
 from judged.studies.tables import Choices, Reranking, SkipDecisions, read_decisions
@@ -330,7 +330,7 @@ def test_tables_and_measures_of_other_kinds_are_refused() -> None:
 
 def test_no_measure_is_without_a_definition() -> None:
     """Those above, and the improvement, which is defined by hand."""
-    found = {name for family in ("routing", "skipping", "reranking") for name in FAMILIES[family].measures}
+    found = {name for family in ("routing", "skipping", "reranking") for name in SCOPES[family]}
 
     assert found == {
         *("Accuracy", "Regret", "Quality", "Entropy", "Balance"),

@@ -14,7 +14,9 @@ import pytest
 import judged
 from judged.errors import JudgedError
 from judged.studies.stages.stage import Query, Ranked, StageFailed
-from judged.studies.system import Learned, SystemFailed, Systems, SystemSpec
+from judged.studies.systems.building import Learned, Systems
+from judged.studies.systems.declared import SystemSpec
+from judged.studies.systems.system import SystemFailed
 from support.pipelines import QUERIES, TEXTS, make_collection, make_workshop, open_systems
 
 pytest.importorskip("bm25s", reason="bm25s is not installed")

@@ -64,7 +64,7 @@ def test_a_folder_without_modules_is_not_taken_for_such_a_model(models: object) 
 @pytest.mark.slow
 def test_the_trained_model_beats_the_same_architecture_untrained(minilm: str) -> None:
     """On 60 functions of the built-in collection: each is searched by the query that it answers, by exact cosine."""
-    from judged.studies.collections import read_collection
+    from judged.studies.collections.collection import read_collection
 
     demo = read_collection("demo")
     assert demo.judgments is not None

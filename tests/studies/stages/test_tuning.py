@@ -11,8 +11,8 @@ import pytest
 import judged
 from judged.errors import BadMeasure, JudgedError, UnknownName
 from judged.result import load
-from judged.studies.fusion import fuse
-from judged.studies.tuning import tune_fusion
+from judged.studies.fusion.methods import fuse
+from judged.studies.fusion.tuning import tune_fusion
 
 RNG = np.random.default_rng(3)
 DOCUMENTS = [f"d{number}" for number in range(12)]

@@ -229,7 +229,7 @@ def test_progress_counts_texts_to_the_last() -> None:
 def test_the_time_of_a_query_is_measured_once_in_a_pass() -> None:
     """Another system that encodes it has the same time, added to stage and total; the next pass measures again."""
     space = encode_collection(Counting(), make_collection(), VectorCache())
-    space._known["a query", 0] = np.array([7.0, 1.0], dtype=np.float32), 5_000_000_000
+    space._known["a query", (), "", 0] = np.array([7.0, 1.0], dtype=np.float32), 5_000_000_000, []
     _, times = embed(space, "a query")
     assert times["embedding"] == 5_000_000_000
     assert times["total"] >= 5_000_000_000

@@ -81,6 +81,9 @@ def _report(summary: TraceSummary) -> Iterator[str]:
 def _counts(summary: TraceSummary) -> str:
     systems = ", ".join(list(summary.systems)[:SHOWN]) + (", …" if len(summary.systems) > SHOWN else "")
     known = f"tokens known for {summary.with_tokens:,}, seconds for {summary.with_seconds:,}"
+    known += f", money for {summary.with_cost:,}" if summary.with_cost else ""
+    queries = summary.context.queries
+    asked = f", with {queries:,} queries" if queries > summary.searches else ""
     which = summary.context.turn.replace("-", " ")
     lines = (
         ("sessions", f"{summary.sessions:,}, {summary.idle:,} of them without a search"),
@@ -89,7 +92,7 @@ def _counts(summary: TraceSummary) -> str:
         ("turns", f"{summary.turns:,}, of which the {which} of each conversation counts"),
         ("steps", f"{summary.steps:,}"),
         ("iterations", f"{summary.iterations:,}, the steps that searched; {known}"),
-        ("searches", f"{summary.searches:,}, {summary.empty:,} of them without results"),
+        ("searches", f"{summary.searches:,}{asked}, {summary.empty:,} of them without results"),
         ("results", f"{summary.results:,}"),
         *([("opened", counted(summary.opened, "page"))] if summary.opened else []),
         *([("cited", counted(summary.cited, "page"))] if summary.cited else []),

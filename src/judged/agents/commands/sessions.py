@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from judged.scoring.evaluation import Evaluation
 
     class Reading(ReadArguments, total=False):
-        """How traces are read, and their results deduplicated."""
+        """Reading of traces, and deduplication of their results."""
 
         rules: Rules
         explain: bool
@@ -101,7 +101,7 @@ class SessionOptions:
         f"`judged measures` lists them by group.  [default: {' '.join(DEFAULT_MEASURES)}]"
     )
     good: int | None = option(
-        "--good", "Lowest gain of a good result.  [default: 2]", type=click.IntRange(1, 4)
+        "--good GAIN", "Lowest gain of a good result.  [default: 2]", type=click.IntRange(1, 4)
     )
     discount: str | None = option(
         "--discount RULE", "log2, zipf, none, or a number between 0 and 1.  [default: log2]"

@@ -47,8 +47,11 @@ class ShownTexts:
     """The texts that a turn has shown so far."""
 
     def __init__(self) -> None:
-        self._first: dict[str, Keys] = {}
-        """By its beginning, the first result whose text begins so: most texts need not be normalised in full."""
+        self._first: dict[str, list[Keys]] = {}
+        """By its beginning, the results whose texts begin so while all are of one host: most texts need not be normalised
+        in full, nor counted."""
+        self._spread: set[str] = set()
+        """The beginnings that several hosts have shown."""
         self._shown: dict[str, _Shown] = {}
 
     def is_boilerplate(self, keys: Keys, *, keep: bool = True) -> bool:
@@ -60,11 +63,11 @@ class ShownTexts:
             return True
         if keys.prefix is None or keys.url is None:
             return False
-        first = self._first.setdefault(keys.prefix, keys) if keep else self._first.get(keys.prefix, keys)
-        if first is keys or (host := host_of(keys.url)) is None:
+        if keys.prefix not in self._spread and not self._is_spread_by(keys, keep=keep):
             return False
-        if first.text not in self._shown:
-            self._add(first)
+        host = host_of(keys.url)
+        if host is None:
+            return False
         text = keys.text or ""
         known = self._shown.get(text)
         hosts, titles = (
@@ -73,6 +76,26 @@ class ShownTexts:
         if keep:
             self._add(keys)
         return len(hosts) >= HOSTS and (text.count(" ") < WORDS or len(titles) > 1)
+
+    def _is_spread_by(self, keys: Keys, *, keep: bool) -> bool:
+        """Return whether a result is the first to show the beginning of its text on another host; keep it if not."""
+        prefix = keys.prefix or ""
+        before = self._first.get(prefix)
+        if before is None:
+            if keep:
+                self._first[prefix] = [keys]
+            return False
+        # the same page again is the most frequent case, and needs no look at its host
+        if keys.url == before[0].url or host_of(keys.url) == host_of(before[0].url):
+            if keep:
+                before.append(keys)
+            return False
+        if keep:
+            self._spread.add(prefix)
+            del self._first[prefix]
+        for earlier in before:
+            self._add(earlier)
+        return True
 
     def _add(self, keys: Keys) -> None:
         shown = self._shown.setdefault(keys.text or "", _Shown())

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from judged.agents.dedup import match
 from judged.agents.dedup.boilerplate import ShownTexts
-from judged.agents.dedup.keys import SHORTEST_PREFIX, Keys, make_keys
+from judged.agents.dedup.keys import SHORTEST_PREFIX, KeyMemory, Keys, make_keys
 from judged.agents.dedup.match import Bucket, Fields, Group, Verdicts, compare
 from judged.agents.dedup.near import NearTexts
 from judged.agents.dedup.rules import Rules
@@ -131,6 +131,7 @@ class Deduplicator:
         self._results = 0
         self._near = None if self.rules.near is None else NearTexts(self.rules.near)
         self._shown = ShownTexts()
+        self._memory = KeyMemory()
         self._placed: dict[tuple[str | None, ...], tuple[Keys, int, str | None]] = {}
         """The first of all results with equal fields: its keys, its group, and why a repeat is a copy of it."""
         self.reason: str | None = None
@@ -161,7 +162,9 @@ class Deduplicator:
             return number
         keys, number, reason = first
         if reason is None:
-            fields = compare(keys, keys)
+            fields = _agree_with_itself(keys)
+            if self._verdicts[fields][1] < self.rules.threshold:
+                fields = compare(keys, keys)
             if self._verdicts[fields][1] < self.rules.threshold:
                 return self.place_keys(self.make_keys(result, scope))
             reason = _find_reason(fields)
@@ -188,7 +191,7 @@ class Deduplicator:
 
     def make_keys(self, result: Hit, scope: str | None = None, *, keep: bool = True) -> Keys:
         """Return the keys of a result; with `near`, its text is that of the near-duplicate that represents it."""
-        keys = make_keys(result, scope, self.rules)
+        keys = make_keys(result, scope, self.rules, self._memory)
         if keys.prefix is not None and self._shown.is_boilerplate(keys, keep=keep):
             keys.prefix = keys.snippet = keys.words = None
         if self._near is not None and keys.text is not None:
@@ -333,6 +336,20 @@ class Deduplicator:
         new = not any(candidate.accepted for candidate in candidates)
         decision = Decision(keys.result, group, new, keys, tuple(ranked), self.rules.threshold)
         self.decisions.append(decision)
+
+
+def _agree_with_itself(keys: Keys) -> Fields:
+    """Return the fields of a result that agree in a copy of it, without its text, which need not be normalised for most."""
+    named = keys.id is not None and keys.space is not None
+    domain = named and (keys.space or "").startswith("domain:")
+    url = True if keys.url is not None else None
+    return Fields(
+        domain=True if domain else None,
+        generic=True if named and not domain else None,
+        url=url,
+        loose_url=url,
+        title=None if keys.title is None else True,
+    )
 
 
 def _find_reason(fields: Fields) -> str | None:

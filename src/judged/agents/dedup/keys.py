@@ -22,7 +22,7 @@ _HEAD = 48
 _FORM = re.compile(
     r"^\s*(?:[\[(](?:PDF|DOC|PPT|XLS|HTML)[\])]|\[\d{4}\.\d{4,5}(?:v\d+)?\])\s*(?=\w)", re.IGNORECASE
 )
-"""What search engines and arXiv put before a title: the form of a page, or the number of a paper."""
+"""Prefixes that search engines and arXiv add to titles: the form of a page, or the number of a paper."""
 _CLOSING = " \t\n\r\"')]”’»"
 _DOI = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/)?(?:doi:)?", re.IGNORECASE)
 _ARXIV = re.compile(r"^arxiv:\s*|v\d+$", re.IGNORECASE)
@@ -73,21 +73,46 @@ class Keys(Struct, gc=False):
         return any((self.id, self.url, self.title, self.prefix))
 
 
-def make_keys(result: Hit, scope: str | None, rules: Rules) -> Keys:
-    """Return the keys of a result that the tool `scope` gave."""
+class KeyMemory:
+    """The keys of the URLs and titles of one session, which come again with other snippets."""
+
+    __slots__ = ("titles", "urls")
+
+    def __init__(self) -> None:
+        self.urls: dict[str, tuple[str | None, str | None, str | None]] = {}
+        """By URL: the strict key, that without parameters that may be content, and the loose key."""
+        self.titles: dict[str, str | None] = {}
+        """By title, the normalised one."""
+
+
+def _read_url(url: str, rules: Rules) -> tuple[str | None, str | None, str | None]:
+    strict = strict_key(url, rules)
+    return (
+        (None, None, None)
+        if strict is None
+        else (strict, drop_content_parameters(strict, rules), loosen(strict, rules))
+    )
+
+
+def make_keys(result: Hit, scope: str | None, rules: Rules, memory: KeyMemory | None = None) -> Keys:
+    """Return the keys of a result that the tool `scope` gave; those in the memory are not computed again."""
+    known = KeyMemory() if memory is None else memory
     space = identity = url = page_url = loose_url = title = prefix = None
     snippet = result.snippet
     if result.id or result.domain_id:
         space, identity = _identify(result, scope)
     if result.title:
-        title = normalise_text(_FORM.sub("", result.title)) or None
+        title = known.titles.get(result.title, "")
+        if title == "":
+            title = normalise_text(_FORM.sub("", result.title)) or None
+            known.titles[result.title] = title
     if snippet:
         prefix = cut_prefix(snippet) or None
     if result.url and not ((title or prefix) and is_redirect(result.url)):
-        url = strict_key(result.url, rules)
-        if url is not None:
-            page_url = drop_content_parameters(url, rules)
-            loose_url = loosen(url, rules)
+        keys = known.urls.get(result.url)
+        if keys is None:
+            keys = known.urls[result.url] = _read_url(result.url, rules)
+        url, page_url, loose_url = keys
         if not result.domain_id and (paper := find_arxiv(result.url)):
             space, identity = "domain:arxiv", paper
     return Keys(space, identity, url, page_url, loose_url, title, prefix, snippet)

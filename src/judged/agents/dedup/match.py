@@ -62,10 +62,7 @@ def _confirm(one: Keys, other: Keys, title: bool | None, text: bool | None) -> b
     Parameters that may be content need a title or a text that agrees. Forms of a page (mobile, AMP, `www`, index, a
     trailing slash) need equal titles, or no titles and no texts that differ.
     """
-    if one.url != one.page_url or other.url != other.page_url:
-        parameters = bool(title or text)
-    else:
-        parameters = True
+    parameters = (one.url == one.page_url and other.url == other.page_url) or bool(title or text)
     untitled = one.title is None and other.title is None
     form = one.page_url == other.page_url or title is True or (untitled and text is not False)
     return True if parameters and form else None

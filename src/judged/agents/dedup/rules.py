@@ -81,7 +81,7 @@ class Weights(BaseProtocol):
 
     def __post_init__(self) -> None:
         BaseProtocol.__post_init__(self)
-        # weaker evidence never counts for more: whoever lowers one weight need not know of the other
+        # weaker evidence never counts for more, so a user who lowers one weight need not know of the other
         object.__setattr__(self, "loose_url", min(self.loose_url, self.url))
         object.__setattr__(self, "short_text", min(self.short_text, self.text))
 
@@ -108,6 +108,7 @@ class Rules(BaseProtocol):
         check=lambda threshold: 0 < threshold <= 1,
         expected="a number above 0 and at most 1",
         hint="confidence lies between 0 and 1",
+        metavar="P",
     )
     """Minimum confidence at which two results are the same."""
     url_rules_off: frozenset[str] = convention(frozenset())
@@ -118,6 +119,7 @@ class Rules(BaseProtocol):
         check=lambda near: near is None or 0 < near < 1,
         expected="a number between 0 and 1",
         hint="leave it out to compare texts exactly; 0.8 is a common choice",
+        metavar="SHARE",
     )
     """Texts whose sets of three-word sequences overlap by this share count as equal; None: only equal texts do."""
 

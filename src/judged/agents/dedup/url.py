@@ -222,7 +222,7 @@ def host_of(strict: str | None) -> str | None:
 
 
 def _loosen_form(strict: str, rules: Rules) -> str | None:
-    """Return a key without what names a form of a page: `www`, mobile, AMP, index; None if it is no web address."""
+    """Return a key without what names a form of a page: `www`, mobile, AMP, index; None if it is not a web address."""
     if "amp" not in rules.url_rules_off and "/amp/" in strict:
         strict = _AMP_CACHE.sub(r"\1", strict)
     pieces = _KEY_PIECES.fullmatch(strict)

@@ -5,8 +5,7 @@ They are not at the root of the package, because some have the names of measures
 
 from __future__ import annotations
 
-from judged.measures.groups import Alias, Scope, registry_for
-from judged.measures.measure import Measure
+from judged.measures.groups import Alias, Scope, expose_measures, registry_for
 
 SESSION_MEASURES = registry_for("session")
 """Every measure of a session of searches, by its canonical name; some of other families have the same name."""
@@ -43,13 +42,4 @@ SESSION = Scope(
     },
 )
 
-
-def __getattr__(name: str) -> Measure:
-    if name not in SESSION_MEASURES:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    return SESSION_MEASURES[name]
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *SESSION_MEASURES])
+__getattr__, __dir__ = expose_measures(__name__, SESSION_MEASURES, globals())

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from msgspec import UNSET
 
 from judged.agents.tables import Hit, Iteration, Search, Session, TaskSource
 from judged.agents.traces.context import CUT, UNREAD, ReadContext
 from judged.agents.traces.conversation import Call, Conversation, Step, Turn
-from judged.agents.traces.json_values import Json
+from judged.agents.traces.json_values import Json, preview
 from judged.agents.traces.open import Position
 from judged.agents.traces.results.fields import parse_result
-from judged.agents.traces.results.outputs import CutOff, Unparsed, is_marked_cut
-from judged.agents.traces.results.text import find_addresses
+from judged.agents.traces.results.outputs import CutOff, Unparsed, describe_failure, is_marked_cut
+from judged.agents.traces.results.text import find_addresses, find_footnotes
 from judged.agents.traces.results.tools import find_opened
 
 _BRACKETED = re.compile(r"[\[【]([\w.:/-]{3,80})[\]】]")
@@ -48,11 +49,14 @@ def to_session(conversation: Conversation, context: ReadContext) -> Session:
     for number, step in enumerate(turn.steps, 1):
         searches = tuple(_read_step(step, f"{where}, step {number}", context, opened))
         if searches:
-            iterations.append(Iteration(searches=searches, tokens=step.tokens, seconds=step.seconds))
+            spent = {"tokens": step.tokens, "seconds": step.seconds, "cost": step.cost}
+            iterations.append(Iteration(searches=searches, **spent))
     if not iterations and any(_has_search(earlier, context) for earlier in conversation.turns):
         context.earlier += 1
     asked = [*earlier, *([turn.question] if turn.question else [])]
     task, task_from = name_task(conversation.task, asked, conversation.id)
+    if context.answers is not None:
+        context.answers[conversation.system or context.name, str(conversation.id)] = turn.answer
     return Session(
         conversation=str(conversation.id),
         system=conversation.system or context.name,
@@ -97,13 +101,33 @@ def _has_search(turn: Turn, context: ReadContext) -> bool:
 
 
 def _find_cited(answer: str | None, iterations: list[Iteration]) -> Iterator[str]:
-    """Yield the addresses in an answer, and the ids of results in brackets; short ones may be footnotes."""
+    """Yield the addresses in an answer, the ids of results in brackets, and what footnotes cite by number."""
     if answer:
         yield from find_addresses(answer)
         marks = set(_BRACKETED.findall(answer))
         if marks:
             results = (result for iteration in iterations for result, _ in iteration.results())
             yield from (result.id for result in results if result.id is not None and result.id in marks)
+        yield from _resolve_footnotes(find_footnotes(answer), iterations)
+
+
+def _resolve_footnotes(numbers: list[int], iterations: list[Iteration]) -> Iterator[str]:
+    """Yield the addresses, or ids, of the results that footnotes cite by number.
+
+    A number is the id of one page, else the place of a result in the only search that found anything; of several searches
+    it is not known which one it counts.
+    """
+    found = [search.results for iteration in iterations for search in iteration.searches if search.results]
+    by_id: dict[str | None, list[Hit]] = {}
+    for result in chain.from_iterable(found) if numbers else ():
+        by_id.setdefault(result.id, []).append(result)
+    listed = len({result.url for result in by_id.get(str(numbers[0]), ())}) == 1 if numbers else False
+    for number in numbers:
+        if listed:
+            cited = by_id.get(str(number), [])[:1]
+        else:
+            cited = list(found[0][number - 1 : number]) if len(found) == 1 and number else []
+        yield from (place for result in cited if (place := result.url or result.id) is not None)
 
 
 def _is_search(call: Call, context: ReadContext) -> bool | None:
@@ -128,6 +152,7 @@ def _read_step(step: Step, where: str, context: ReadContext, opened: list[str]) 
 def _read_call(call: Call, where: str, context: ReadContext) -> Iterator[Search]:
     """Yield one search for each query of a call whose output is split by query, else one for all."""
     queries = context.tools.queries(call.tool, call.arguments)
+    context.queries += max(1, len(queries))
     for query, values in _find_results(call, queries, where, context):
         results = (
             _read_result(value, f"{where}, result {at}", context) for at, value in enumerate(values, 1)
@@ -139,10 +164,13 @@ def _read_call(call: Call, where: str, context: ReadContext) -> Iterator[Search]
 
 def _find_results(call: Call, queries: list[str], where: str, context: ReadContext) -> Found:
     """Return the values of the results, by query."""
-    nothing: Found = [(query, []) for query in queries] or [(None, [])]
+    nothing: Found = [("\n".join(queries) or None, [])]
     context.cited += call.cited
     if call.output is UNSET and not call.failed:
         context.unanswered += 1
+    if call.failed:
+        context.failed[call.tool] += 1
+        context.first_failure = context.first_failure or preview(call.output)
     if call.failed or call.output is UNSET:
         return nothing
     try:
@@ -154,6 +182,9 @@ def _find_results(call: Call, queries: list[str], where: str, context: ReadConte
         context.unread_tools.setdefault(code, call.tool)
         return nothing
     context.truncated += is_marked_cut(call.output)
+    if not any(values for _, values in results) and (failure := describe_failure(call.output)):
+        context.failed[call.tool] += 1
+        context.first_failure = context.first_failure or failure
     return results
 
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 
 from judged.agents.tables import Session
 from judged.agents.traces import TurnChoice
+from judged.agents.traces.json_values import Json
 from judged.agents.traces.results.fields import BOTH_IDS, OUTSIDE
 from judged.agents.traces.results.tools import Tools
+from judged.agents.traces.unread import find_unread
 from judged.errors import BadInput
 from judged.problem import Problem
 from judged.wording import counted
@@ -57,8 +59,9 @@ OPENTELEMETRY = frozenset(("otlp", "openinference", "openllmetry"))
 UNREAD = "unread-output"
 CUT = "cut-output"
 NO_OUTPUT = "no-search-output"
+UNREAD_FIELD = "unread-field"
 ALWAYS = frozenset((OUTSIDE, BOTH_IDS))
-"""Problems that are never left out: whoever wrote the label or the ids must say what they mean."""
+"""Problems that are never left out, because only the author of the label or the ids knows what they mean."""
 EARLIER_ONLY = "no-search-in-last-turn"
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 
@@ -98,18 +101,28 @@ class ReadContext:
     """Results whose id was set aside because it is only a rank, by tool."""
     truncated: int = 0
     """Searches whose output ends in a remark that it was truncated."""
+    begins: tuple[Json, ...] = ()
+    """The first documents of the source, to name what in them was not read if nothing searched."""
     undetected: BadInput | None = None
     """Why the first file whose format is unknown was left out."""
     unread: int = 0
     """Searches whose output cannot be read."""
     unread_tools: dict[str, str] = field(default_factory=dict)
     """The tool of the first of them, by the code of the problem."""
+    failed: Counter[str] = field(default_factory=Counter)
+    """Searches that failed or were blocked, as their outputs say, by tool."""
+    first_failure: str = ""
+    """The beginning of what the first of them said."""
     unanswered: int = 0
     """Searches whose output the trace does not hold."""
+    queries: int = 0
+    """Queries of all searches; a call may have several and no results that say which query found them."""
     cited: int = 0
     """Searches whose results are the citations of the answer."""
     earlier: int = 0
     """Sessions that searched in an earlier turn and not in the last."""
+    answers: dict[tuple[str, str], str | None] | None = None
+    """Final answers by system and conversation; None if nobody asks for them."""
     _first_places: dict[str, str] = field(default_factory=dict)
     """The first place of each tool that is not known to search."""
     _problems: list[Problem] = field(default_factory=list)
@@ -163,6 +176,11 @@ class ReadContext:
         if self.cited:
             self.problems.note(
                 f"{self.label}: the trace has no results of {counted(self.cited, 'search')}; what the answer cites stands in for them"
+            )
+        if self.failed:
+            count = counted(self.failed.total(), "search")
+            self.problems.note(
+                f"{self.label}: {count} failed, or found nothing because of an error: {_list_tools(self.failed)}; the first says {self.first_failure}"
             )
         if self.truncated:
             self.problems.note(
@@ -223,10 +241,17 @@ class ReadContext:
                 if sessions == 1
                 else f"none of its {sessions:,} sessions searches"
             )
-            if not OPENTELEMETRY.isdisjoint(self.formats):
+            unread = find_unread(self.begins)
+            if unread is not None:
+                count += f" in what is read as {_list_formats(self.formats)}; {unread}, and is not read"
+            elif not OPENTELEMETRY.isdisjoint(self.formats):
                 count += "; its spans record no tool calls, perhaps because contents were not captured"
-            self.report(NO_SEARCH, self.label, count)
+            self.report(NO_SEARCH if unread is None else UNREAD_FIELD, self.label, count)
         self.settle(refuse=True)
+
+
+def _list_formats(formats: Counter[str]) -> str:
+    return " and ".join(f"`{name}`" for name in formats) or "this format"
 
 
 def _list_tools(tools: Counter[str]) -> str:
@@ -261,6 +286,7 @@ def _choose_hint(codes: set[str], tools: dict[str, str]) -> str | None:
 _HINTS = {
     "empty": None,
     CUT: "raise the limit of what recorded the trace (`OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT` and the like); without `--strict` such searches are left out",
+    UNREAD_FIELD: "name another format (`--trace-format`), or convert the searches to the plain form (`plain`)",
     FOREIGN: "name the format of the traces (`--trace-format`)",
     EARLIER_ONLY: 'use the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)',
     NO_OUTPUT: "record contents: message capture in OpenTelemetry, `include` of sources in OpenAI Responses",

@@ -19,8 +19,8 @@ class Call(Struct, kw_only=True):
     """The id that links the call to its output, if they are apart."""
     failed: bool = False
     """Whether the trace says that the call failed; its output is then not read."""
-    cited: bool = False
-    """Whether the output is what the answer cites, for lack of another."""
+    cited: int = 0
+    """Number of searches without results, up to this one, that the output stands in for: what the answer cites."""
     search: bool | None = None
     """Whether it is a search; None: decided by the tool's name."""
 
@@ -31,6 +31,8 @@ class Step(Struct, kw_only=True):
     calls: list[Call] = field(default_factory=list)
     tokens: float | None = None
     seconds: float | None = None
+    cost: float | None = None
+    """Money, in the unit of the trace."""
 
 
 class Turn(Struct, kw_only=True):

@@ -58,8 +58,8 @@ class TraceFormat:
     """Returns whether a trace with this beginning has this format."""
     read: Callable[[Trace, ReadContext], Iterator[Session]]
     """Yields the sessions of a trace; problems go to the context."""
-    joins: bool = False
-    """Whether the files of a folder are read as one, since a conversation may go on in another file."""
+    joins: bool | Callable[[Trace], bool] = False
+    """Whether the files of a folder are read as one, since a conversation may go on in another file; or returns it for one."""
 
 
 def _check(name: str, announced: object) -> TraceFormat:
@@ -101,6 +101,7 @@ _add("openai-agents", "spans.openai_agents:FORMAT", ("trace.span",), ("span_data
 _add("openinference", "spans.opentelemetry:OPENINFERENCE", _SPAN, ("openinference", "span_kind"))
 _add("openllmetry", "spans.opentelemetry:OPENLLMETRY", _SPAN, ("traceloop",))
 _add("langfuse", "spans.langfuse:FORMAT", ("traceId", "trace_id"), ("startTime", "start_time"), ("type",))
+_add("weave", "spans.weave:FORMAT", ('"op_name":',), ('"trace_id":',))
 _add("monocle", "spans.opentelemetry:MONOCLE", _SPAN, ("monocle_apptrace",))
 # Any span of OpenTelemetry is `otlp`: the conventions above, and Langfuse's exports of spans, have more to say about it.
 _add("otlp", "spans.opentelemetry:OTLP", _SPAN)
@@ -132,12 +133,33 @@ _add("smolagents", "frameworks.smolagents:FORMAT", ('"step_number":',), ('"model
 _add("inspect-ai", "frameworks.inspect_ai:FORMAT", ('"messages":',), ('"target":',))
 _add("dspy", "frameworks.dspy:FORMAT", ('"tool_name_0":',))
 _add("atif", "frameworks.atif:FORMAT", ('"ATIF',))
+_add(
+    "gemini-interactions",
+    "frameworks.interactions:FORMAT",
+    ('"interaction"', '_search_call"', '_search_result"'),
+    ('"steps":', '"outputs":'),
+)
+_add("letta", "services.letta:FORMAT", ('"message_type":',))
+_add("dify", "services.dify:FORMAT", ('"answer":',), ('"retriever_resources":', '"agent_thoughts":'))
+_add("librechat", "services.librechat:FORMAT", ('"isCreatedByUser":',))
+_add("bedrock-agents", "services.bedrock_agents:FORMAT", ('"orchestrationTrace":',))
+_add("openai-assistants", "services.assistants:FORMAT", ('"thread.run.step"',))
+_add("storm", "services.storm:FORMAT", ('"dlg_turns":',))
+_add("mcp", "services.mcp:FORMAT", ("jsonrpc",), ("tools/call",))
 _add("perplexity", "frameworks.perplexity:FORMAT", ('"choices":',), ('"search_results":', '"citations":'))
 _add("open-webui", "frameworks.open_webui:FORMAT", ('"currentId":',))
 _add(
     "event-stream",
     "messages.event_stream:FORMAT",
-    ('"message_start"', '"response.', '"chat.completion.chunk"'),
+    (
+        '"message_start"',
+        '"response.',
+        '"chat.completion.chunk"',
+        '"event_type":',
+        '"candidates"',
+        '"event"',
+        'event":',
+    ),
 )
 _add("browsecomp-plus", "messages.browsecomp_plus:FORMAT", ('"query_id":',), ('"result":',))
 _add(

@@ -44,6 +44,12 @@ def get_str(value: Json, name: str) -> str:
     return item if isinstance(item, str) else ""
 
 
+def get_number(value: Json, name: str) -> float:
+    """Return the number under a name, or 0."""
+    item = value.get(name) if isinstance(value, dict) else None
+    return item if isinstance(item, (int, float)) and item == item else 0  # noqa: PLR0124 - not a number
+
+
 def first_text(value: Json, names: Iterable[str]) -> str | None:
     """Return the first non-empty text, or integer as text, that an object has under one of the names."""
     for name in names if isinstance(value, dict) else ():

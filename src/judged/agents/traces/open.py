@@ -15,6 +15,7 @@ from typing import BinaryIO
 import msgspec
 
 from judged.agents.tables import Session
+from judged.agents.traces.archive import MAGIC, read_samples
 from judged.agents.traces.json_values import Json
 from judged.agents.traces.plain.write import to_plain
 from judged.errors import BadInput, Unreadable, WrongKind
@@ -32,6 +33,8 @@ BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _NEXT_OBJECT = re.compile(rb"(?m)^\}[ \t\r]*\n\s*(?=\{)")
 """The boundary of two objects of several lines each."""
 _JSON = re.compile(rb"\s*(?:\{|\[\s*(?:[\[{\"\]]|\Z))")
+_ROTATED = re.compile(r"(?P<log>.+)\.(?P<number>\d{1,4})(?:\.(?:gz|bz2|xz|zst))?")
+"""A log that was moved away for a newer one: the higher the number, the older."""
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 
 
@@ -81,11 +84,17 @@ class Trace:
 
     def documents(self) -> Iterator[Document]:
         """Yield every JSON document in turn: lines, elements of one array, or one object; what is not JSON is left out."""
-        yield from self._own_documents()
-        for trace in self.following:
-            yield from trace.documents()
+        for trace in self.parts():
+            yield from trace.own_documents()
 
-    def _own_documents(self) -> Iterator[Document]:
+    def parts(self) -> Iterator[Trace]:
+        """Yield itself, then the traces that are read after it."""
+        yield self
+        for trace in self.following:
+            yield from trace.parts()
+
+    def own_documents(self) -> Iterator[Document]:
+        """Yield its documents without those of the traces after it."""
         if not self.is_lines:
             yield from self._whole
             return
@@ -262,11 +271,21 @@ def _is_folder(path: str) -> bool:
 
 def _list_files(folder: Path) -> list[str]:
     """Return the files of a folder by name, except hidden ones."""
-    files = sorted(str(file) for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+    held = [str(file) for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")]
+    names = set(held)
+    files = sorted(held, key=lambda file: _chronological(file, names))
     if not files:
         msg = f"{folder} is a folder without files, expected traces"
         raise Unreadable(msg)
     return files
+
+
+def _chronological(file: str, names: set[str]) -> tuple[str, int]:
+    """Return the sort key of a file: its name, but of a rotated log (`app.log`, `app.log.1`, …) the highest number first."""
+    rotated = _ROTATED.fullmatch(file)
+    if rotated is not None and (rotated["log"] in names or f"{rotated['log']}.1" in names):
+        return rotated["log"], -int(rotated["number"])
+    return file, 0
 
 
 def _open_path(path: str) -> Trace:
@@ -302,12 +321,25 @@ def _open_file(content: str | bytes, path: object) -> Trace:
 
 
 def _open_stream(stream: BinaryIO, *, label: str, name: str) -> Trace:
-    return Trace(_lines(decompress_stream(stream, label=label), label), label=label, name=name)
+    return Trace(_lines(_unpack(stream, label), label), label=label, name=name)
 
 
 def _read_chunks(path: str) -> Iterator[bytes]:
     with open_binary(path) as stream:
-        yield from decompress_stream(stream, label=path)
+        yield from _unpack(stream, path)
+
+
+def _unpack(stream: BinaryIO, label: str) -> Iterator[bytes]:
+    """Yield the content of a stream in chunks, decompressed; of an archive, a line for each of its samples."""
+    if isinstance(stream, io.BufferedReader):
+        begins = stream.peek(len(MAGIC))[: len(MAGIC)]
+    else:
+        begins = stream.read(len(MAGIC))
+        stream.seek(0)
+    if begins == MAGIC:
+        yield from (line + b"\n" for line in read_samples(stream, label))
+    else:
+        yield from decompress_stream(stream, label=label)
 
 
 def _lines(chunks: Iterator[bytes], label: str) -> Iterator[bytes]:

@@ -98,6 +98,15 @@ def read_sessions(
     return Sessions.from_sessions(sessions, name=name or "sessions", notes=problems.sentences())
 
 
+def stream_answers(source: object, *, name: str | None = None) -> Iterator[tuple[Session, str | None]]:
+    """Yield every session of a source with the final answer; None where the format, or the trace, has none."""
+    opened = open_traces(source)
+    answers: dict[tuple[str, str], str | None] = {}
+    context = ReadContext(label=opened.label, name=name or opened.name or "system", answers=answers)
+    for session in read_source(opened, context):
+        yield session, answers.pop((session.system, session.conversation), None)
+
+
 def read_source(source: TraceSource, context: ReadContext, *, format: str | None = None) -> Iterator[Session]:  # noqa: A002
     """Yield the sessions of an open source; the context collects counts and problems."""
     count = 0
@@ -123,6 +132,8 @@ def _detect_each(
         if trace.is_empty():
             continue
         trace.on_broken = context.report_broken
+        if trace.is_json and not context.begins:
+            context.begins = trace.first_documents()
         written = _detect_or_skip(trace, context) if format is None else TRACE_FORMATS[format]
         if written is not None:
             context.formats[written.name] += 1
@@ -132,7 +143,7 @@ def _detect_each(
 def _join_files(traces: Iterator[tuple[Trace, TraceFormat]]) -> Iterator[tuple[Trace, TraceFormat]]:
     """Yield traces; those of a format that joins are one, under the first, and others come after them."""
     for trace, written in traces:
-        if not written.joins:
+        if not _goes_on(written, trace):
             yield trace, written
             continue
         # filled while the reader goes through `following`, so that one file is open at a time
@@ -142,6 +153,11 @@ def _join_files(traces: Iterator[tuple[Trace, TraceFormat]]) -> Iterator[tuple[T
         yield from _join_files(iter(others))
 
 
+def _goes_on(written: TraceFormat, trace: Trace) -> bool:
+    """Return whether a conversation of a trace may go on in another file."""
+    return written.joins if isinstance(written.joins, bool) else written.joins(trace)
+
+
 def _same_kind(
     traces: Iterator[tuple[Trace, TraceFormat]],
     written: TraceFormat,
@@ -149,7 +165,7 @@ def _same_kind(
 ) -> Iterator[Trace]:
     """Yield the traces that are read in the same way; keep the others."""
     for trace, other in traces:
-        if other.read is written.read:
+        if other.read is written.read and _goes_on(other, trace):
             yield trace
         else:
             others.append((trace, other))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from judged.measures.groups import Alias, Scope, registry_for
-from judged.measures.measure import Measure
+from judged.measures.groups import Alias, Scope, expose_measures, registry_for
 
 ANSWER_MEASURES = registry_for("answer")
 """Every measure of an answer, by its canonical name."""
@@ -40,13 +39,4 @@ ANSWER = Scope(
     },
 )
 
-
-def __getattr__(name: str) -> Measure:
-    if name not in ANSWER_MEASURES:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    return ANSWER_MEASURES[name]
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *ANSWER_MEASURES])
+__getattr__, __dir__ = expose_measures(__name__, ANSWER_MEASURES, globals())

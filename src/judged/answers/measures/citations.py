@@ -57,10 +57,14 @@ def citation_precision(view: AnswerView, *, over: Over = "all", strict: bool = F
     Example:
         The first sentence cites p1, which supports it in part, and p2, which supports it; the second cites p1 for nothing:
 
-        >>> parts = [{"query": "q1", "part": 1, "text": "A.", "citations": ["p1", "p2"]},
-        ...     {"query": "q1", "part": 2, "text": "B.", "citations": ["p1"]}]
-        >>> labels = [{"query": "q1", "part": part, "document": document, "label": label}
-        ...     for part, document, label in [(1, "p1", "partial"), (1, "p2", "full"), (2, "p1", "none")]]
+        >>> parts = [
+        ...     {"query": "q1", "part": 1, "text": "A.", "citations": ["p1", "p2"]},
+        ...     {"query": "q1", "part": 2, "text": "B.", "citations": ["p1"]},
+        ... ]
+        >>> labels = [
+        ...     {"query": "q1", "part": part, "document": document, "label": label}
+        ...     for part, document, label in [(1, "p1", "partial"), (1, "p2", "full"), (2, "p1", "none")]
+        ... ]
         >>> names = ["CitationPrecision", 'CitationPrecision(over="passage")']
         >>> answers = judged.evaluate_answers({"bot": parts}, labels=labels, measures=names)
         >>> [answers["bot"][name] for name in names]
@@ -109,8 +113,10 @@ def citation_recall(view: AnswerView, *, per: Per = "best", strict: bool = False
     Example:
         Of two sentences one is supported, in part:
 
-        >>> parts = [{"query": "q1", "part": 1, "text": "A.", "citations": ["p1"]},
-        ...     {"query": "q1", "part": 2, "text": "B.", "citations": []}]
+        >>> parts = [
+        ...     {"query": "q1", "part": 1, "text": "A.", "citations": ["p1"]},
+        ...     {"query": "q1", "part": 2, "text": "B.", "citations": []},
+        ... ]
         >>> labels = [{"query": "q1", "part": 1, "document": "p1", "label": "partial"}]
         >>> judged.evaluate_answers({"bot": parts}, labels=labels, measures="CitationRecall")["bot"]["CitationRecall"]
         0.25
@@ -143,8 +149,10 @@ def citation_f(view: AnswerView, *, over: Over = "all", per: Per = "best", stric
     Example:
         Precision 1, recall ½:
 
-        >>> parts = [{"query": "q1", "part": 1, "text": "A.", "citations": ["p1"]},
-        ...     {"query": "q1", "part": 2, "text": "B.", "citations": []}]
+        >>> parts = [
+        ...     {"query": "q1", "part": 1, "text": "A.", "citations": ["p1"]},
+        ...     {"query": "q1", "part": 2, "text": "B.", "citations": []},
+        ... ]
         >>> labels = [{"query": "q1", "part": 1, "document": "p1", "label": "full"}]
         >>> judged.evaluate_answers({"bot": parts}, labels=labels, measures="CitationF")["bot"]["CitationF"]
         0.6666...

@@ -56,9 +56,13 @@ def claim_precision(view: AnswerView) -> Floats:
     Example:
         One of two claims is true:
 
-        >>> labels = [{"query": "q1", "side": "response", "claim": claim, "source": "answer", "label": label}
-        ...     for claim, label in [("a", "entailed"), ("b", "neutral")]]
-        >>> judged.evaluate_answers({"bot": {"q1": "A, b."}}, labels=labels, measures="ClaimPrecision")["bot"]["ClaimPrecision"]
+        >>> labels = [
+        ...     {"query": "q1", "side": "response", "claim": claim, "source": "answer", "label": label}
+        ...     for claim, label in [("a", "entailed"), ("b", "neutral")]
+        ... ]
+        >>> judged.evaluate_answers({"bot": {"q1": "A, b."}}, labels=labels, measures="ClaimPrecision")["bot"][
+        ...     "ClaimPrecision"
+        ... ]
         0.5
     """
     return _share(view, view.claims.true, view.claims.said_offset, empty=view.no_statements)
@@ -84,8 +88,10 @@ def claim_recall(view: AnswerView) -> Floats:
     Example:
         One of two true claims is said:
 
-        >>> labels = [{"query": "q1", "side": "truth", "claim": claim, "source": "response", "label": label}
-        ...     for claim, label in [("a", "entailed"), ("b", "contradicted")]]
+        >>> labels = [
+        ...     {"query": "q1", "side": "truth", "claim": claim, "source": "response", "label": label}
+        ...     for claim, label in [("a", "entailed"), ("b", "contradicted")]
+        ... ]
         >>> judged.evaluate_answers({"bot": {"q1": "A."}}, labels=labels, measures="ClaimRecall")["bot"]["ClaimRecall"]
         0.5
     """
@@ -113,8 +119,16 @@ def claim_f(view: AnswerView) -> Floats:
         The one claim is true, and one of two true claims:
 
         >>> pairs = [("response", "a", "answer"), ("truth", "a", "response"), ("truth", "b", "response")]
-        >>> labels = [{"query": "q1", "side": side, "claim": claim, "source": source,
-        ...     "label": "entailed" if claim == "a" else "neutral"} for side, claim, source in pairs]
+        >>> labels = [
+        ...     {
+        ...         "query": "q1",
+        ...         "side": side,
+        ...         "claim": claim,
+        ...         "source": source,
+        ...         "label": "entailed" if claim == "a" else "neutral",
+        ...     }
+        ...     for side, claim, source in pairs
+        ... ]
         >>> judged.evaluate_answers({"bot": {"q1": "A."}}, labels=labels, measures="ClaimF")["bot"]["ClaimF"]
         0.6666...
     """
@@ -141,9 +155,13 @@ def context_recall(view: AnswerView) -> Floats:
     Example:
         The passage has one of two true claims:
 
-        >>> labels = [{"query": "q1", "side": "truth", "claim": claim, "source": "p1", "label": label}
-        ...     for claim, label in [("a", "entailed"), ("b", "neutral")]]
-        >>> judged.evaluate_answers({"bot": {"q1": "A."}}, labels=labels, measures="ContextRecall")["bot"]["ContextRecall"]
+        >>> labels = [
+        ...     {"query": "q1", "side": "truth", "claim": claim, "source": "p1", "label": label}
+        ...     for claim, label in [("a", "entailed"), ("b", "neutral")]
+        ... ]
+        >>> judged.evaluate_answers({"bot": {"q1": "A."}}, labels=labels, measures="ContextRecall")["bot"][
+        ...     "ContextRecall"
+        ... ]
         0.5
     """
     return _share(view, view.claims.found, view.claims.truth_offset)
@@ -170,9 +188,13 @@ def context_precision(view: AnswerView) -> Floats:
     Example:
         One of two passages is useful:
 
-        >>> labels = [{"query": "q1", "side": "truth", "claim": "a", "source": document, "label": label}
-        ...     for document, label in [("p1", "entailed"), ("p2", "neutral")]]
-        >>> judged.evaluate_answers({"bot": {"q1": "A."}}, labels=labels, measures="ContextPrecision")["bot"]["ContextPrecision"]
+        >>> labels = [
+        ...     {"query": "q1", "side": "truth", "claim": "a", "source": document, "label": label}
+        ...     for document, label in [("p1", "entailed"), ("p2", "neutral")]
+        ... ]
+        >>> judged.evaluate_answers({"bot": {"q1": "A."}}, labels=labels, measures="ContextPrecision")["bot"][
+        ...     "ContextPrecision"
+        ... ]
         0.5
     """
     return _share(view, view.claims.useful, view.claims.passage_offset)
@@ -199,8 +221,10 @@ def context_use(view: AnswerView) -> Floats:
         The passage has two true claims, the answer one of them:
 
         >>> pairs = [("a", "p1"), ("b", "p1"), ("a", "response")]
-        >>> labels = [{"query": "q1", "side": "truth", "claim": claim, "source": source, "label": "entailed"}
-        ...     for claim, source in pairs]
+        >>> labels = [
+        ...     {"query": "q1", "side": "truth", "claim": claim, "source": source, "label": "entailed"}
+        ...     for claim, source in pairs
+        ... ]
         >>> judged.evaluate_answers({"bot": {"q1": "A."}}, labels=labels, measures="ContextUse")["bot"]["ContextUse"]
         0.5
     """
@@ -234,16 +258,19 @@ def faithfulness(view: AnswerView, *, length_penalty: float = 0) -> Floats:
     Example:
         Three of four claims are in the passage, which is few for a penalty below ten:
 
-        >>> labels = [{"query": "q1", "side": "response", "claim": claim, "source": "p1", "label": label}
-        ...     for claim, label in zip("abcd", ["entailed"] * 3 + ["neutral"])]
+        >>> labels = [
+        ...     {"query": "q1", "side": "response", "claim": claim, "source": "p1", "label": label}
+        ...     for claim, label in zip("abcd", ["entailed"] * 3 + ["neutral"])
+        ... ]
         >>> names = ["Faithfulness", "Faithfulness(length_penalty=10)"]
         >>> judged.evaluate_answers({"bot": {"q1": "A."}}, labels=labels, measures=names)["bot"].mean()
         {'Faithfulness': 0.75, 'Faithfulness(length_penalty=10)': 0.1673...}
     """
     share = _share(view, view.claims.grounded, view.claims.said_offset, empty=view.no_statements)
     count = np.diff(view.claims.said_offset)
-    penalty = np.exp(1 - np.maximum(divide(np.full(len(count), float(length_penalty)), count), 1.0))
-    return share * penalty
+    penalty: Floats = np.exp(1 - np.maximum(divide(np.full(len(count), float(length_penalty)), count), 1.0))
+    penalised: Floats = share * penalty
+    return penalised
 
 
 Faithfulness = _measure(
@@ -274,11 +301,21 @@ def hallucination(view: AnswerView) -> Floats:
     Example:
         Of three claims one is true, and another is in the passage:
 
-        >>> pairs = [("a", "answer", "entailed"), ("b", "answer", "neutral"), ("c", "answer", "neutral"),
-        ...     ("a", "p1", "neutral"), ("b", "p1", "entailed"), ("c", "p1", "neutral")]
-        >>> labels = [{"query": "q1", "side": "response", "claim": claim, "source": source, "label": label}
-        ...     for claim, source, label in pairs]
-        >>> judged.evaluate_answers({"bot": {"q1": "A, b, c."}}, labels=labels, measures="Hallucination")["bot"]["Hallucination"]
+        >>> pairs = [
+        ...     ("a", "answer", "entailed"),
+        ...     ("b", "answer", "neutral"),
+        ...     ("c", "answer", "neutral"),
+        ...     ("a", "p1", "neutral"),
+        ...     ("b", "p1", "entailed"),
+        ...     ("c", "p1", "neutral"),
+        ... ]
+        >>> labels = [
+        ...     {"query": "q1", "side": "response", "claim": claim, "source": source, "label": label}
+        ...     for claim, source, label in pairs
+        ... ]
+        >>> judged.evaluate_answers({"bot": {"q1": "A, b, c."}}, labels=labels, measures="Hallucination")["bot"][
+        ...     "Hallucination"
+        ... ]
         0.3333...
     """
     return _share_of_said(view, ~view.claims.grounded & ~view.claims.true)
@@ -311,9 +348,17 @@ def self_knowledge(view: AnswerView) -> Floats:
     Example:
         Of two claims one is true, and none is in the passage:
 
-        >>> labels = [{"query": "q1", "side": "response", "claim": claim, "source": source, "label": label}
-        ...     for claim, source, label in [("a", "answer", "entailed"), ("b", "answer", "neutral"), ("b", "p1", "neutral")]]
-        >>> judged.evaluate_answers({"bot": {"q1": "A, b."}}, labels=labels, measures="SelfKnowledge")["bot"]["SelfKnowledge"]
+        >>> labels = [
+        ...     {"query": "q1", "side": "response", "claim": claim, "source": source, "label": label}
+        ...     for claim, source, label in [
+        ...         ("a", "answer", "entailed"),
+        ...         ("b", "answer", "neutral"),
+        ...         ("b", "p1", "neutral"),
+        ...     ]
+        ... ]
+        >>> judged.evaluate_answers({"bot": {"q1": "A, b."}}, labels=labels, measures="SelfKnowledge")["bot"][
+        ...     "SelfKnowledge"
+        ... ]
         0.5
     """
     return _share_of_said(view, ~view.claims.grounded & view.claims.true)
@@ -342,10 +387,18 @@ def noise_sensitivity(
     Example:
         The passage has the true claim a, and claim b, which is wrong:
 
-        >>> pairs = [("truth", "a", "p1", "entailed"), ("response", "b", "p1", "entailed"), ("response", "b", "answer", "neutral")]
-        >>> labels = [{"query": "q1", "side": side, "claim": claim, "source": source, "label": label}
-        ...     for side, claim, source, label in pairs]
-        >>> judged.evaluate_answers({"bot": {"q1": "B."}}, labels=labels, measures="NoiseSensitivity")["bot"]["NoiseSensitivity"]
+        >>> pairs = [
+        ...     ("truth", "a", "p1", "entailed"),
+        ...     ("response", "b", "p1", "entailed"),
+        ...     ("response", "b", "answer", "neutral"),
+        ... ]
+        >>> labels = [
+        ...     {"query": "q1", "side": side, "claim": claim, "source": source, "label": label}
+        ...     for side, claim, source, label in pairs
+        ... ]
+        >>> judged.evaluate_answers({"bot": {"q1": "B."}}, labels=labels, measures="NoiseSensitivity")["bot"][
+        ...     "NoiseSensitivity"
+        ... ]
         1.0
     """
     claims = view.claims

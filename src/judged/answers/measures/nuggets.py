@@ -44,7 +44,9 @@ def nugget_recall(
         ...     {"query": "q1", "nugget": name, "importance": "vital" if name[0] == "v" else "okay", "label": label}
         ...     for name, label in labels.items()
         ... ]
-        >>> answers = judged.evaluate_answers({"bot": {"q1": "An answer."}}, labels=rows, measures="NuggetRecall strict_vital_score")
+        >>> answers = judged.evaluate_answers(
+        ...     {"bot": {"q1": "An answer."}}, labels=rows, measures="NuggetRecall strict_vital_score"
+        ... )
         >>> answers["bot"]["NuggetRecall"], answers["bot"]["strict_vital_score"]
         (0.5, 0.3333...)
     """

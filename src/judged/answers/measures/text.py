@@ -98,7 +98,9 @@ def token_f1(view: AnswerView) -> Floats:
 
     Example:
         >>> references = [{"query": "q1", "answer": "Eiffel Tower"}]
-        >>> judged.evaluate_answers({"bot": {"q1": "the tower"}}, references=references, measures="TokenF1")["bot"]["TokenF1"]
+        >>> judged.evaluate_answers({"bot": {"q1": "the tower"}}, references=references, measures="TokenF1")["bot"][
+        ...     "TokenF1"
+        ... ]
         0.6666...
     """
     return _by_reference(
@@ -129,7 +131,9 @@ def contains(view: AnswerView) -> Floats:
 
     Example:
         >>> references = [{"query": "q1", "answer": answer} for answer in ("Paris", "Lyon")]
-        >>> judged.evaluate_answers({"bot": {"q1": "In Paris."}}, references=references, measures="Contains")["bot"]["Contains"]
+        >>> judged.evaluate_answers({"bot": {"q1": "In Paris."}}, references=references, measures="Contains")["bot"][
+        ...     "Contains"
+        ... ]
         0.5
     """
 
@@ -182,7 +186,9 @@ def abstention_precision(view: AnswerView) -> Floats:
     Example:
         >>> references = [{"query": "q1", "answerable": "yes", "answer": "Paris"}, {"query": "q2", "answerable": "no"}]
         >>> answers = {"bot": {"q1": "I don't know.", "q2": "I don't know."}}
-        >>> judged.evaluate_answers(answers, references=references, measures="AbstentionPrecision")["bot"]["AbstentionPrecision"]
+        >>> judged.evaluate_answers(answers, references=references, measures="AbstentionPrecision")["bot"][
+        ...     "AbstentionPrecision"
+        ... ]
         0.5
     """
     value = np.where(np.isnan(view.answerable), math.nan, 1.0 - view.answerable)
@@ -210,7 +216,9 @@ def abstention_recall(view: AnswerView) -> Floats:
     Example:
         >>> references = [{"query": "q1", "answerable": "no"}, {"query": "q2", "answerable": "no"}]
         >>> answers = {"bot": {"q1": "I don't know.", "q2": "In 1905."}}
-        >>> judged.evaluate_answers(answers, references=references, measures="AbstentionRecall")["bot"]["AbstentionRecall"]
+        >>> judged.evaluate_answers(answers, references=references, measures="AbstentionRecall")["bot"][
+        ...     "AbstentionRecall"
+        ... ]
         0.5
     """
     return np.where(view.answerable == 0, view.abstained.astype(float), math.nan)

@@ -47,11 +47,11 @@ LOG_FORMATS: Mapping[str, LogFormat] = {
 
 
 def read_clicks(
-    source: Any,
+    source: object,
     *,
-    queries: Any = None,
+    queries: object = None,
     action: str | Sequence[str] = "click",
-    lists: Any = None,
+    lists: object = None,
     name: str | None = None,
     map: Columns | None = None,  # noqa: A002 - what users call it
 ) -> Clicks:
@@ -72,7 +72,7 @@ def read_clicks(
     """
     if isinstance(source, Clicks):
         return source if name is None else replace(source, name=name)
-    if _is_by_system(source):
+    if isinstance(source, Mapping) and _is_by_system(source):
         read = {
             str(system): read_clicks(
                 log, queries=queries, action=action, lists=lists, name=str(system), map=map
@@ -94,7 +94,7 @@ def read_clicks(
     return join_lists(clicks, lists)
 
 
-def _is_by_system(source: Any) -> bool:
+def _is_by_system(source: object) -> bool:
     """Return whether a source is a dict from systems to logs; a dict of columns is one log."""
     if not isinstance(source, Mapping) or not source:
         return False
@@ -121,11 +121,11 @@ def list_texts(name: str, texts: str | Sequence[str]) -> list[str]:
     return list(listed)
 
 
-def _is_rows(log: Any) -> bool:
+def _is_rows(log: object) -> bool:
     return isinstance(log, list) and bool(log) and all(isinstance(row, Mapping) for row in log)
 
 
-def _open_log(source: Any, schema: Schema, queries: Any, actions: Sequence[str]) -> tuple[Log, str]:
+def _open_log(source: object, schema: Schema, queries: object, actions: Sequence[str]) -> tuple[Log, str]:
     """Return the columns of a log, and the name of its file."""
     from judged.clicks.logs import text, ubi
 
@@ -159,14 +159,16 @@ def _names_action(file: File, written: Format) -> bool:
     )
 
 
-def _is_ubi(source: Any) -> bool:
+def _is_ubi(source: object) -> bool:
     if is_frame(source):
         names = getattr(source, "column_names", None) or getattr(source, "columns", [])
         return "action_name" in list(names)
-    return _is_rows(source) and "action_name" in (source[0].get("_source") or source[0])
+    if not isinstance(source, list) or not _is_rows(source):
+        return False
+    return "action_name" in (source[0].get("_source") or source[0])
 
 
-def _refuse_queries(queries: Any) -> None:
+def _refuse_queries(queries: object) -> None:
     if queries is not None:
         option = name_setting("--queries", "queries")
         msg = f"{option} is for the events of User Behavior Insights, and this is another log"

@@ -32,7 +32,7 @@ class _Impression:
     """The ranks that clicks state."""
 
 
-def read(source: Any, queries: Any, actions: Sequence[str]) -> Log:
+def read(source: object, queries: object, actions: Sequence[str]) -> Log:
     """Return the log of `ubi_events`; what was shown are events `impression`, else the hits of `ubi_queries`."""
     events, subject = _open(source, "ubi_events")
     log = Log({}, Problems(subject), form="ubi")
@@ -74,7 +74,7 @@ def read(source: Any, queries: Any, actions: Sequence[str]) -> Log:
     return log
 
 
-def _open(source: Any, what: str) -> tuple[list[Mapping[str, Any]], str]:
+def _open(source: object, what: str) -> tuple[list[Mapping[str, Any]], str]:
     content = open_content(source, name=None)
     rows: Sequence[Mapping[str, Any]] = content.rows
     if content.document is not None:  # the response of a search
@@ -117,7 +117,7 @@ def _text(value: Any) -> str | None:
     return None if value in {None, ""} or isinstance(value, Mapping) else str(value)
 
 
-def _join_queries(found: dict[str, _Impression], queries: Any, log: Log, *, by_events: bool) -> None:
+def _join_queries(found: dict[str, _Impression], queries: object, log: Log, *, by_events: bool) -> None:
     rows, _ = _open(queries, "ubi_queries")
     for row in rows:
         key = row.get("query_id")

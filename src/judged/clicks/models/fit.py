@@ -50,7 +50,7 @@ class _Parts:
     test_impressions: int
 
 
-def fit_clicks(clicks: Any, model: str = "PBM", *, test: float = 0.2, seed: int = 0) -> ClickModel:
+def fit_clicks(clicks: object, model: str = "PBM", *, test: float = 0.2, seed: int = 0) -> ClickModel:
     """Fit a click model: how attractive documents are, apart from where they were shown.
 
     `clicks` is what `judged.read_clicks` reads, with ranks. `model` is `PBM` (position-based), `Cascade`, `SDBN` and `DBN`

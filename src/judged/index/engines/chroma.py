@@ -82,9 +82,11 @@ class Chroma(CollectionEngine):
         del settings
         with self.asking():
             ask = self._open_collection(self.connect()).query
-        where = None
+        where: dict[str, Any] | None = None
         if filter is not None:
-            where = {filter.field: {"$eq" if filter.operator == "==" else "$lt": filter.value}}
+            words = {"==": "$eq", "<": "$lt", ">=": "$gte"}
+            parts = [{field: {words[operator]: value}} for field, operator, value in filter.conditions]
+            where = parts[0] if len(parts) == 1 else {"$and": parts}
 
         def search(query: VectorArray) -> list[int]:
             with self.asking():

@@ -55,7 +55,7 @@ class _Table(Engine):
         return pa.table({"id": ids, "vector": values, **columns})
 
     def _condition(self, filter: Filter | None) -> str:  # noqa: A002
-        return "" if filter is None else filter.to_sql(self._columns[filter.field])
+        return "" if filter is None else filter.to_sql(self._columns)
 
 
 class SqliteVec(_Table):

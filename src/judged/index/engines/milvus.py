@@ -90,7 +90,8 @@ class MilvusHnsw(CollectionEngine):
     def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
         """Open a client, and return a query."""
         ask, parameters = self.connect().search, {"params": {"ef": settings["ef"]}}
-        condition = "" if filter is None else f"{filter.field} {filter.operator} {int(filter.value)}"
+        parts = () if filter is None else filter.conditions
+        condition = " and ".join(f"{field} {operator} {value}" for field, operator, value in parts)
 
         def search(query: VectorArray) -> list[int]:
             with self.asking():

@@ -144,13 +144,12 @@ class _Pgvector(RemoteEngine):
                 self._format("{} = {}", self._psycopg.sql.SQL(known), int(self._settings[name]))
                 for name, known in self.options.items()
             )
-            operators = f"{self._type}_{self._spec.metric}_ops"
             self._run(
-                "create index {} on {} using {} (vector {}) with ({})",
+                "create index {} on {} using {} ({}) with ({})",
                 self._name(self._index),
                 self._table,
                 self._psycopg.sql.SQL(self.method),
-                self._psycopg.sql.SQL(operators),
+                self._psycopg.sql.SQL(self._describe_key()),
                 chosen,
             )
         self._run("vacuum (analyze) {}", self._table)
@@ -291,8 +290,11 @@ class _Pgvector(RemoteEngine):
         sql = self._psycopg.sql
         where = sql.SQL("")
         if filter is not None:
-            operator = sql.SQL("=" if filter.operator == "==" else filter.operator)
-            where = self._format("where {} {} {} ", self._name(filter.field), operator, filter.value)
+            parts = [
+                self._format("{} {} {}", self._name(field), sql.SQL("=" if sign == "==" else sign), value)
+                for field, sign, value in filter.conditions
+            ]
+            where = self._format("where {} ", sql.SQL(" and ").join(parts))
         nearest = self._format(
             "select id, vector {} $1 as distance from {} {}order by distance limit {}",
             sql.SQL(OPERATORS[self._spec.metric]),
@@ -300,12 +302,22 @@ class _Pgvector(RemoteEngine):
             where,
             k,
         )
+        if "rerank" in settings:
+            return self._write_reranked(k, settings, where)
         if settings.get("iterative_scan") != "relaxed_order":
             return nearest
         # without `+ 0`, PostgreSQL 17 takes the rows to be sorted already
         return self._format(
             "with nearest as materialized ({}) select id from nearest order by distance + 0", nearest
         )
+
+    def _write_reranked(self, k: int, settings: Settings, where: sql.Composable) -> sql.Composed:
+        """Return a query whose candidates are ranked again by the full vectors."""
+        raise NotImplementedError
+
+    def _describe_key(self) -> str:
+        """Return what is indexed, and the operators."""
+        return f"vector {self._type}_{self._spec.metric}_ops"
 
     def _check_plan(self, connection: psycopg.Connection, statement: sql.Composed) -> None:
         sample = self._to_value(np.zeros_like(self._example))
@@ -403,6 +415,79 @@ class PgvectorHnsw(_Pgvector):
         ),
         "max_scan_tuples": Setting(20_000, "rows after which an iterative scan ends"),
     }
+
+
+class PgvectorHnswCoded(PgvectorHnsw):
+    """A graph over bits or 16-bit numbers computed from full vectors, which rank the candidates again."""
+
+    name = "pgvector-hnsw-coded"
+    title = "PostgreSQL with pgvector, HNSW graph over quantised vectors"
+    capabilities: ClassVar[Capabilities] = Capabilities(filters=True, deletes=True, forks=True, remote=True)
+    build_settings: ClassVar[Mapping[str, Setting]] = {
+        **{name: setting for name, setting in PgvectorHnsw.build_settings.items() if name != "halfvec"},
+        "code": Setting(
+            "bit", "what the graph is over: bit, the signs of the numbers, or halfvec, 16 bits of each"
+        ),
+    }
+    query_settings: ClassVar[Mapping[str, Setting]] = {
+        **{name: setting for name, setting in PgvectorHnsw.query_settings.items() if name == "ef"},
+        "rerank": Setting(
+            4, "candidates that full vectors rank, as a multiple of k; the graph returns ef of them at most"
+        ),
+    }
+    session: ClassVar[Mapping[str, str]] = {"ef": "hnsw.ef_search"}
+
+    def effective_config(self) -> Mapping[str, SettingValue]:
+        """Return what the catalogue says about the index; how many candidates are ranked is part of the query."""
+        written = str(self._run("select pg_get_indexdef({}::text::regclass)", self._index))
+        code = "bit" if "bit_hamming_ops" in written else "halfvec" if "halfvec" in written else "none"
+        memory = self._run("select setting::bigint from pg_settings where name = 'maintenance_work_mem'")
+        known = {"code": code, "maintenance_work_mem": memory // 1024, "rerank": self._rerank}
+        return {**super().effective_config(), **known}
+
+    _rerank: int = 1
+
+    def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
+        """Keep how many candidates are ranked, and open a connection."""
+        self._rerank = int(settings["rerank"])
+        return super().searcher(k, settings, filter)
+
+    @property
+    def _key(self) -> str:
+        size = self._spec.dimensions
+        return {"bit": f"(binary_quantize(vector)::bit({size}))", "halfvec": f"(vector::halfvec({size}))"}[
+            self._check_code()
+        ]
+
+    def _check_code(self) -> str:
+        code = str(self._settings["code"])
+        if code not in {"bit", "halfvec"}:
+            msg = f"`{self.name}` has no code `{code}`"
+            raise EngineFailed(msg, hint="bit or halfvec")
+        return code
+
+    def _describe_key(self) -> str:
+        operators = "bit_hamming_ops" if self._check_code() == "bit" else f"halfvec_{self._spec.metric}_ops"
+        return f"{self._key} {operators}"
+
+    def _write_reranked(self, k: int, settings: Settings, where: sql.Composable) -> sql.Composed:
+        text, size = self._psycopg.sql.SQL, self._spec.dimensions
+        wanted = f"binary_quantize($1::vector({size}))::bit({size})"
+        operator = "<~>"
+        if self._check_code() == "halfvec":
+            wanted, operator = f"($1::vector({size}))::halfvec({size})", OPERATORS[self._spec.metric]
+        return self._format(
+            "select id from (select id, vector from {} {}order by {} {} {} limit {}) candidate "
+            "order by vector {} $1 limit {}",
+            self._table,
+            where,
+            text(self._key),
+            text(operator),
+            text(wanted),
+            k * int(settings["rerank"]),
+            text(OPERATORS[self._spec.metric]),
+            k,
+        )
 
 
 class PgvectorIvfflat(_Pgvector):

@@ -60,6 +60,7 @@ class Qdrant(CollectionEngine):
                 self._collection,
                 vectors_config=vectors,
                 hnsw_config=self._describe_graph(),
+                quantization_config=self._describe_codes(),
                 # a threshold of 0 turns indexing off while points are loaded; each segment has a graph of its own
                 optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0, default_segment_number=1),
             )
@@ -103,7 +104,7 @@ class Qdrant(CollectionEngine):
         """Open a client, and return a query."""
         ask = self.connect().query_points
         condition = None if filter is None else self._to_filter(filter)
-        parameters = self._models.SearchParams(hnsw_ef=settings["ef"]) if settings else None
+        parameters = self._describe_search(settings)
 
         def search(query: VectorArray) -> list[int]:
             with self.asking():
@@ -147,11 +148,78 @@ class Qdrant(CollectionEngine):
             max_indexing_threads=self._spec.threads,
         )
 
+    def _describe_codes(self) -> object:
+        """Return how vectors are quantised; None: they are not."""
+        return None
+
+    def _describe_search(self, settings: Settings) -> object:
+        return self._models.SearchParams(hnsw_ef=settings["ef"]) if settings else None
+
     def _to_filter(self, filter: Filter) -> object:  # noqa: A002
-        models, equal = self._models, filter.operator == "=="
-        match = models.MatchValue(value=filter.value) if equal else None
-        below = None if equal else models.Range(lt=filter.value)
-        return models.Filter(must=[models.FieldCondition(key=filter.field, match=match, range=below)])
+        models = self._models
+        parts = [
+            models.FieldCondition(
+                key=field,
+                match=models.MatchValue(value=value) if operator == "==" else None,
+                range=None
+                if operator == "=="
+                else models.Range(**{"lt" if operator == "<" else "gte": value}),
+            )
+            for field, operator, value in filter.conditions
+        ]
+        return models.Filter(must=parts)
+
+
+class QdrantQuantised(Qdrant):
+    """The same over codes in memory; candidates may be ranked again by the full vectors."""
+
+    name = "qdrant-quantised"
+    title = "Qdrant server, HNSW graph over quantised vectors"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        filters=True,
+        deletes=True,
+        forks=True,
+        remote=True,
+        unverified=frozenset({"ef", "rescore", "oversampling"}),
+    )
+    build_settings: ClassVar[Mapping[str, Setting]] = {
+        **GRAPH_BUILD,
+        "code": Setting("int8", "how numbers are stored: int8, or binary for a bit each"),
+    }
+    query_settings: ClassVar[Mapping[str, Setting]] = {
+        **GRAPH_QUERY,
+        "rescore": Setting(default=True, help="whether full vectors rank the candidates again"),
+        "oversampling": Setting(2.0, "candidates that they rank, as a multiple of k"),
+    }
+
+    def effective_config(self) -> Mapping[str, SettingValue]:
+        """Return the configuration of the collection, with the kind of its codes."""
+        with self.asking():
+            codes = self._client.get_collection(self._collection).config.quantization_config
+        known = (
+            "int8"
+            if getattr(codes, "scalar", None)
+            else "binary"
+            if getattr(codes, "binary", None)
+            else "none"
+        )
+        return {**super().effective_config(), "code": known}
+
+    def _describe_codes(self) -> object:
+        models, code = self._models, self._settings["code"]
+        if code == "binary":
+            return models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True))
+        if code != "int8":
+            msg = f"`{self.name}` has no code `{code}`"
+            raise EngineFailed(msg, hint="int8 or binary")
+        scalar = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
+        return models.ScalarQuantization(scalar=scalar)
+
+    def _describe_search(self, settings: Settings) -> object:
+        codes = self._models.QuantizationSearchParams(
+            rescore=settings["rescore"], oversampling=settings["oversampling"]
+        )
+        return self._models.SearchParams(hnsw_ef=settings["ef"], quantization=codes)
 
 
 class QdrantLocal(Qdrant):
@@ -272,8 +340,12 @@ class QdrantEdge(Engine):
 
     def _to_filter(self, filter: Filter) -> object:  # noqa: A002
         edge = self._edge
-        if filter.operator == "==":
-            condition = edge.FieldCondition(key=filter.field, match=edge.MatchValue(filter.value))
-        else:
-            condition = edge.FieldCondition(key=filter.field, range=edge.RangeFloat(lt=filter.value))
-        return edge.Filter(must=[condition])
+        parts = [
+            edge.FieldCondition(key=field, match=edge.MatchValue(value))
+            if operator == "=="
+            else edge.FieldCondition(
+                key=field, range=edge.RangeFloat(**{"lt" if operator == "<" else "gte": value})
+            )
+            for field, operator, value in filter.conditions
+        ]
+        return edge.Filter(must=parts)

@@ -1,7 +1,7 @@
 """Clients as processes: each is forked from the process that holds the index, and opens a searcher of its own.
 
 Clients that are threads of one process share its interpreter, and with searches of less than a millisecond they measure
-that. A forked process shares the memory of an in-process index without copying it, and connects to a server anew.
+that. A forked process shares the memory of an in-process index without copying it, and opens its own connection to a server.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ class ProcessClients:
             context.Process(target=self._work, args=(loop, number, theirs), daemon=True)
             for number, (_, theirs) in enumerate(pipes)
         ]
-        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # of forks beside threads
+        with warnings.catch_warnings(
+            action="ignore", category=DeprecationWarning
+        ):  # of forks in a process with threads
             for process in processes:
                 process.start()
         try:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from math import nan
-from time import perf_counter
+from time import perf_counter, perf_counter_ns
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from judged.errors import EngineFailed
 from judged.index.engine import (
@@ -25,16 +24,14 @@ from judged.index.engine import (
 )
 from judged.index.exact import measure_distances
 from judged.index.family import NEIGHBOUR
+from judged.index.filters import find_columns, make_filter
 from judged.index.load import Samples, check_answers, run_closed, run_open, run_single, to_matrix
 from judged.index.measurement import (
-    LADDER,
     BuildCost,
     ClosedLoop,
     Measurement,
     OpenLoop,
     Workload,
-    draw_ladder,
-    make_filter,
     name_recall,
     plan_churn,
     summarise,
@@ -76,7 +73,7 @@ class Session:
     """Raw rows of the point that is being measured."""
 
     def __post_init__(self) -> None:
-        self.ladder: NDArray[np.int64] = draw_ladder(len(self.vectors), self.workload.seed)
+        self.columns = find_columns(self.workload.filters, self.vectors, self.workload.seed)
         self.asked = list(self.queries)
 
     def keep(self, phase: str, samples: Samples) -> None:
@@ -113,6 +110,10 @@ def measure_point(session: Session, key: str, query: Settings) -> Measurement:
     session.keep("single", samples)
     closed = _measure_closed(session, settings)
     skipped = ["several clients at once"] if len(closed) < len(workload.clients) else []
+    skipped += _measure_filters(session, settings)
+    batched = _measure_batches(session, settings)
+    if workload.batch and not batched:
+        skipped.append("batches of queries")
     return Measurement(
         key,
         session.group,
@@ -136,7 +137,8 @@ def measure_point(session: Session, key: str, query: Settings) -> Measurement:
         samples.error,
         os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0,
         count_processors(),
-        (*skipped, *_measure_filters(session, settings)),
+        tuple(skipped),
+        batched,
         round=session.round,
         at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"),
         others=find_others(before, after),
@@ -248,7 +250,7 @@ def _measure_filters(session: Session, settings: Settings) -> list[str]:
     if workload.filters and not engine.capabilities.filters:
         return ["filters"]
     for text in workload.filters:
-        condition = make_filter(text, session.vectors, session.ladder)
+        condition = make_filter(text, session.vectors, workload.seed)
         search = engine.searcher(workload.k, settings, condition)
         run_single(search, session.asked[: workload.warmup], keep=False)
         samples = run_single(search, session.asked, retries=workload.retries)
@@ -256,20 +258,46 @@ def _measure_filters(session: Session, settings: Settings) -> list[str]:
     return []
 
 
+def _measure_batches(session: Session, settings: Settings) -> dict[str, float]:
+    """Ask queries many at a time; return the throughput, empty where the engine takes one at a time."""
+    workload = session.workload
+    if not workload.batch:
+        return {}
+    search = session.engine.batch_searcher(workload.k, settings)
+    if search is None:
+        return {}
+    parts = [
+        np.arange(first, min(first + workload.batch, len(session.asked)))
+        for first in range(0, len(session.asked), workload.batch)
+    ]
+    search(session.queries[parts[0]])
+    samples = Samples()
+    for rows in parts:
+        asked = np.ascontiguousarray(session.queries[rows])
+        start = perf_counter_ns()
+        answers = search(asked)
+        end = perf_counter_ns()
+        samples.query += rows.tolist()
+        samples.start += [start] * len(rows)
+        samples.end += [end] * len(rows)
+        samples.answers += [np.array(answer) for answer in answers]
+    phase = f"batch:{workload.batch}"
+    session.keep(phase, samples)
+    spent = sum({start: end - start for start, end in zip(samples.start, samples.end, strict=True)}.values())
+    return {f"qps {phase}": len(samples) * 1e9 / spent}
+
+
 def measure_churn(session: Session, measured: Measurement) -> Measurement:
     """Delete vectors and insert them again, and search after both; the truth follows when rows are scored."""
     engine, workload = session.engine, session.workload
-    if not engine.capabilities.deletes:
-        return replace(measured, skipped=(*measured.skipped, "deletions"))
     details = dict(measured.details)
-    attributes = {**session.vectors.attributes, LADDER: session.ladder} if workload.filters else {}
     for number, ids in enumerate(plan_churn(len(session.vectors), workload), 1):
         for step in ("deleted", "restored"):
             started = perf_counter()
             if step == "deleted":
                 engine.delete(ids)
             else:
-                columns = {name: column[ids] for name, column in attributes.items()}
+                columns = {name: column[ids] for name, column in session.columns.items()}
                 engine.insert(ids, session.vectors.array[ids], columns)
             engine.finish()
             details[f"churn:{number}:{step}"] = perf_counter() - started

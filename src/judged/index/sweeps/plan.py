@@ -32,7 +32,7 @@ QUICK = ("exact", "hnswlib", "faiss-hnsw")
 
 @dataclass(frozen=True)
 class Environment:
-    """Where the code of an engine comes from."""
+    """Origin of the code of an engine."""
 
     name: str = ""
     """Tells the points of one environment from those of another; empty: the one of this process."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from judged.index.sweeps.plan import Build
 from judged.index.sweeps.process import identify_build, run_build
 from judged.index.sweeps.rows import read_points
 from judged.index.sweeps.worker import Job, PlannedPoint, find_effort, make_key, search_effort
+from judged.index.vectors import save_attributes
 from judged.net.secrets import hide_secrets
 from judged.progress import Progress
 from judged.saved import to_builtins
@@ -25,6 +26,8 @@ from judged.store.files import scratch_folder
 from judged.store.lock import lock_folder
 from judged.store.machine import describe_machine
 
+CHANGES = ("churn:", "updates:", "runbook:")
+"""Beginnings of the names of what is measured while vectors come and go."""
 FORMAT = 2
 """Part of every key; raised when a measurement is made in another way."""
 
@@ -101,7 +104,7 @@ class Swept:
     """Every point with its rounds, in the order of the plan."""
     failures: tuple[Failure, ...]
     started: str
-    """What was measured before is reused."""
+    """Start of the sweep: points with an earlier time were measured before, and are reused."""
 
 
 def run_sweep(
@@ -155,7 +158,7 @@ class _Sweep:
     workload: Workload
     results: Path
     folder: Path
-    """Where workers find the data."""
+    """Folder in which workers find the data."""
     at_recall: float | None
     since: str
     """Points that were measured before this time do not count."""
@@ -202,9 +205,13 @@ class _Sweep:
 
     def _make_job(self, plan: _Plan, number: int, rng: np.random.Generator) -> Job:
         known = plan.select(self.finished, number)
-        churn_at = TARGET if self.at_recall is None else self.at_recall
+        target = TARGET if self.at_recall is None else self.at_recall
+        changes = self.workload.churn or self.workload.updates or self.workload.runbook
         keys = {point.key for point in known}
-        replaced = any(point.details or "deletions" in point.skipped for point in known)
+        replaced = any(
+            "deletions" in point.skipped or any(name.startswith(CHANGES) for name in point.details)
+            for point in known
+        )
         wanted = [item for item in plan.list_points(self.finished, number).items() if item[0] not in keys]
         return Job(
             "",
@@ -223,7 +230,7 @@ class _Sweep:
             number,
             self.at_recall if number == 1 else None,
             known,
-            churn_at if self.workload.churn and number == 1 and not replaced else None,
+            target if changes and number == 1 and not replaced else None,
         )
 
     def _report(self, plan: _Plan) -> None:
@@ -242,8 +249,8 @@ def _budget_rounds(plan: _Plan, finished: Finished, workload: Workload) -> int:
 
 
 def _has_work(job: Job, kind: type[Engine]) -> bool:
-    """Return whether points are missing, or the effort that reaches the recall, or the churn."""
-    if job.points or job.churn_at is not None:
+    """Return whether points are missing, or the effort that reaches the recall, or what changes the index."""
+    if job.points or job.changes_at is not None:
         return True
     name = find_effort(kind)
     return bool(
@@ -274,8 +281,7 @@ def _save_data(dataset: Dataset, folder: Path, k: int) -> None:
         return
     np.save(folder / "vectors.npy", dataset.vectors.array)
     np.save(folder / "queries.npy", dataset.queries.array)
-    attributes: dict[str, Any] = dict(dataset.vectors.attributes)
-    np.savez(folder / "attributes.npz", **attributes)
+    save_attributes(dataset.vectors, folder)
     truth = dataset.neighbours(k)
     np.savez(folder / "truth.npz", ids=truth.ids, distances=truth.distances)
     (folder / "complete").touch()

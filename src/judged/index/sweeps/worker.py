@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 from time import perf_counter
@@ -30,12 +30,14 @@ from judged.index.engine import (
     complete_settings,
     find_engine,
 )
-from judged.index.measurement import LADDER, BuildCost, Measurement, Workload, draw_ladder, propose_effort
+from judged.index.filters import find_columns
+from judged.index.measurement import BuildCost, Measurement, Workload, propose_effort
 from judged.index.neighbours import Neighbours
 from judged.index.sweeps.measure import Session, measure_churn, measure_point
 from judged.index.sweeps.rows import find_rows, write_point
+from judged.index.sweeps.stream import measure_runbook, measure_updates, remove_steps
 from judged.index.sweeps.usage import Usage, measure_folder
-from judged.index.vectors import Vectors
+from judged.index.vectors import Vectors, load_attributes
 from judged.saved import from_builtins
 from judged.store.files import scratch_folder
 from judged.store.hashing import hash_value
@@ -78,8 +80,8 @@ class Job:
     """The recall that is searched for, by effort, after the points."""
     known: tuple[Measurement, ...] = ()
     """The points of this build and round that are finished."""
-    churn_at: float | None = None
-    """The recall at which the cheapest setting is the one whose vectors are replaced; None: none are."""
+    changes_at: float | None = None
+    """The recall at which the cheapest setting is the one whose vectors come and go; None: none do."""
 
 
 def run_job(job: Job, report: Report, *, kind: type[Engine] | None = None) -> None:
@@ -116,13 +118,44 @@ def run_job(job: Job, report: Report, *, kind: type[Engine] | None = None) -> No
                 _write(job, session, found)
                 measured.append(found)
                 report("point", {"key": point.key})
-            if job.churn_at is not None and measured:
-                shown = choose_shown(measured, job.churn_at)
-                session.rows.append(pq.read_table(find_rows(Path(job.results), shown)))
-                # it changes the index, so it follows the last point
-                _write(job, session, measure_churn(session, shown))
+            if job.changes_at is not None and measured:
+                # they change the index, so they follow the last point
+                _measure_changes(job, session, choose_shown(measured, job.changes_at), type(engine), folder)
         finally:
             engine.close()
+
+
+def _measure_changes(
+    job: Job, session: Session, shown: Measurement, kind: type[Engine], folder: Path
+) -> None:
+    """Measure one setting while vectors come and go: churn, updates during searches, and a runbook."""
+    workload, results, engine = job.workload, Path(job.results), session.engine
+    session.rows.append(pq.read_table(find_rows(results, shown)))
+    if not engine.capabilities.deletes:
+        _write(job, session, replace(shown, skipped=(*shown.skipped, "deletions")))
+        return
+    measured = measure_churn(session, shown)
+    if workload.updates:
+        measured = measure_updates(session, measured)
+    if workload.runbook:
+        home = folder / "runbook"
+        home.mkdir()
+
+        def make() -> Engine:
+            empty = kind()
+            empty.prepare()
+            empty.create(_specify(job, session.vectors, tuple(session.columns), home), session.built)
+            return empty
+
+        measured = measure_runbook(session, measured, make, results)
+    _write(job, session, measured)
+    remove_steps(results, measured)
+
+
+def _specify(job: Job, vectors: Vectors, fields: tuple[str, ...], home: Path) -> IndexSpec:
+    return IndexSpec(
+        vectors.dimensions, job.metric, len(vectors), fields, job.workload.threads, home, job.url
+    )
 
 
 def choose_shown(points: Sequence[Measurement], target: float) -> Measurement:
@@ -177,30 +210,21 @@ def _plan_points(job: Job, kind: type[Engine], measured: Sequence[Measurement]) 
 
 def _load(job: Job) -> tuple[Vectors, VectorArray, Neighbours]:
     data = Path(job.data)
-    with np.load(data / "attributes.npz") as saved:
-        attributes = {name: saved[name] for name in saved.files}
     array = np.load(data / "vectors.npy")
+    vectors = load_attributes(Vectors(array, name="vectors", bits=job.bits), data)
     with np.load(data / "truth.npz") as saved:
         truth = Neighbours(saved["ids"], saved["distances"], len(array))
-    return Vectors(array, attributes, "vectors", job.bits), np.load(data / "queries.npy"), truth
+    return vectors, np.load(data / "queries.npy"), truth
 
 
 def _build(engine: Engine, job: Job, vectors: Vectors, folder: Path) -> tuple[BuildCost, Settings]:
     """Insert all vectors and build the index, both measured; return the cost and the settings asked for."""
     asked = complete_settings(engine.build_settings, job.build, what=f"build setting of {engine.name}")
-    ladder = draw_ladder(len(vectors), job.workload.seed)
-    attributes = {**vectors.attributes, LADDER: ladder} if job.workload.filters else {}
+    # only what filters ask for: an engine has to store it
+    attributes = find_columns(job.workload.filters, vectors, job.workload.seed)
     home = folder / "index"
     home.mkdir()
-    spec = IndexSpec(
-        vectors.dimensions,
-        job.metric,
-        len(vectors),
-        tuple(attributes),
-        job.workload.threads,
-        home,
-        job.url,
-    )
+    spec = _specify(job, vectors, tuple(attributes), home)
     before = Usage.of(engine)
     started = perf_counter()
     engine.create(spec, asked)

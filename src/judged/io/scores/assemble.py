@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 
@@ -11,14 +11,26 @@ import numpy as np
 import pyarrow as pa
 
 from judged.arrays import Floats
+from judged.errors import BadInput
 from judged.io.scores.content import Content
 from judged.io.scores.format import Record
-from judged.tables.columns import shorten, to_strings
+from judged.problem import Note, Problem
+from judged.tables.columns import can_encode, shorten, to_strings
 from judged.tables.scores import ScoreKind, Scores
 from judged.wording import name_some
 
 MISSING = frozenset({"", "nan", "null", "none", "n/a", "na", "-nan", "<na>"})
 """Texts, in lower case, of a value that is not there."""
+SUMMARY = "all"
+"""What trec_eval and ir_measures write in place of a query for the whole run."""
+SUMMARIES = (SUMMARY, "amean")
+"""Names in place of a query that are always those of a summary; gdeval and ndeval write the second."""
+MEANS = ("mean", "average", "avg", "avg.", "overall", "total")
+"""Names that are those of a summary where their values are the means of all others."""
+ROUNDED, PRINTED = 0.005, 0.001
+"""The largest relative or absolute difference of a mean that people rounded, and of one that a tool printed."""
+GEOMETRIC = ("gm_", "num_q")
+"""The beginnings of names of measures that are not means of those of queries."""
 FEW = 3
 """Number of measures that a message names."""
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -63,7 +75,7 @@ class _Builder:
             message = f"the id of the query is {got}, expected text or a whole number"
             self.content.problems.add("bad-id", row, message)
             return
-        if key is None or not _can_encode(key):
+        if key is None or not can_encode(key):
             self.content.problems.add("no-query", row, f"names no query: {UNNAMED}")
             return
         system = record.system or self.content.name
@@ -152,6 +164,7 @@ def assemble(
     A query is known by its id, or by its text where there is no id.
     """
     builder = _Builder(content)
+    records = _drop_summaries(content, records)
     for row, record in enumerate(records):
         builder.add(row, record)
     problems = content.problems
@@ -159,6 +172,68 @@ def assemble(
     numbered = _are_row_numbers(records)
     found = builder.build(kinds)
     return {name: replace(scores, numbered=numbered) for name, scores in found.items()}
+
+
+def _drop_summaries(content: Content, records: Sequence[Record]) -> Sequence[Record]:
+    """Return records without those of a whole run, such as `all`, and note them; raise `BadInput` if there are no others."""
+    named = [
+        str(record.query if record.query is not None else record.text).strip().lower() for record in records
+    ]
+    if {*SUMMARIES, *MEANS}.isdisjoint(named):
+        return records
+    sums = _sum_values(
+        record for record, name in zip(records, named, strict=True) if name not in MEANS + SUMMARIES
+    )
+    left = [
+        record
+        for record, name in zip(records, named, strict=True)
+        if name in SUMMARIES or (name in MEANS and not list(_find_others(record, sums, ROUNDED)))
+    ]
+    if len(left) == len(records):
+        message = "holds a summary of all queries, expected the scores of every query"
+        hint = "`trec_eval -q` and `ir_measures -q` print them"
+        raise BadInput(content.label, [Problem.error("only-means", content.label, message)], hint=hint)
+    if left:
+        names = list(dict.fromkeys(str(record.query or record.text) for record in left))
+        message = f"rows of `{name_some(names, FEW)}` are left out: they sum up the queries"
+        content.notes.append(Note("summary", "info", message))
+    for record in left:
+        for name, value, mean in _find_others(record, sums, PRINTED):
+            message = f"{name} is {value:g} in the row of `{record.query or record.text}`, and the mean of the queries is {mean:.4g}"
+            content.notes.append(
+                Note("other-mean", "warning", f"{message}: queries that are not there may count as 0")
+            )
+    dropped = set(map(id, left))
+    return [record for record in records if id(record) not in dropped]
+
+
+def _sum_values(records: Iterable[Record]) -> dict[tuple[object, ...], tuple[float, int]]:
+    """Return the sum and the number of the values of each measure, by system and attempt."""
+    sums: dict[tuple[object, ...], tuple[float, int]] = {}
+    for record in records:
+        for name, raw in record.values.items():
+            value = parse_value(raw)[0]
+            if value is not None and not math.isnan(value):
+                total, count = sums.get((record.system, record.attempt, name), (0.0, 0))
+                sums[record.system, record.attempt, name] = total + value, count + 1
+    return sums
+
+
+def _find_others(
+    record: Record, sums: Mapping[tuple[object, ...], tuple[float, int]], tolerance: float
+) -> Iterator[tuple[str, float, float]]:
+    """Yield the values of a summary that are neither the sum nor the mean of those of queries, and the mean."""
+    for name, raw in record.values.items():
+        value = parse_value(raw)[0]
+        total, count = sums.get((record.system, record.attempt, name), (nan, 1))
+        if value is None or math.isnan(value) or name.startswith(GEOMETRIC):
+            continue
+        near = (
+            math.isclose(value, other, rel_tol=tolerance, abs_tol=tolerance)
+            for other in (total, total / count)
+        )
+        if not any(near):
+            yield name, value, total / count
 
 
 def _choose_hint(counts: Mapping[str, int]) -> str | None:
@@ -251,15 +326,7 @@ def _to_text(value: object) -> str | None:
     if value is None or isinstance(value, Mapping | list | tuple):
         return None
     text = value if isinstance(value, str) else str(value)
-    return text if text.strip() and _can_encode(text) else None
-
-
-def _can_encode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return text if text.strip() and can_encode(text) else None
 
 
 def _to_array(texts: Iterable[str | None]) -> pa.Array:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from judged.errors import BadInput, Unreadable, WrongKind
 from judged.io.json import read_lines
 from judged.io.open import BOM, File, is_file, open_bytes, open_file, open_stream, read_text
+from judged.io.scores.names import may_be_measures
 from judged.io.sniff import FORMATS, find_by_extension
 from judged.io.table import RawTable, from_frame, from_rows, is_frame, read_file
 from judged.problem import NAMED, Note, Place, Problem, Problems
 from judged.tables.columns import Column
 from judged.tables.mapping import ColumnMap
-from judged.tables.schema import UNIT_COLUMNS, WIDE_SCORES, Field, Schema
-from judged.wording import counted
+from judged.tables.schema import UNIT_COLUMNS, WIDE_SCORES, Field, Schema, by_spelling
+from judged.wording import counted, name_setting
 
 Json: TypeAlias = Any
 """A decoded JSON value of unknown shape."""
@@ -26,8 +27,13 @@ Row: TypeAlias = Mapping[str, Json]
 
 ANYTHING = Schema("scores", (), open=True)
 """The schema of a table whose columns are looked at later."""
+PROMPTFOO = (
+    "promptfoo's CSV calls the columns of every prompt the same; write JSON: `promptfoo eval -o results.json`"
+)
 ZIP = b"PK\3\4"
 ACCEPTED = "a path, a data frame, a dict from query to its scores, or rows as dicts"
+INDEXES = ("", "unnamed: 0", "__index_level_0__")
+"""What the index of a data frame is called in a file, in lower case."""
 NESTED = ("scores", "metrics", "measures")
 """Keys, in lower case, that may hold an object of values by the name of the measure."""
 _BROKEN = (ValueError, RecursionError)
@@ -35,7 +41,7 @@ _BROKEN = (ValueError, RecursionError)
 
 @dataclass(eq=False)
 class Content:
-    """What a source holds, before its format is known: exactly one of rows, document and archive."""
+    """Content of a source before its format is known: exactly one of rows, document and archive."""
 
     label: str
     """The name in messages: the path as the user wrote it."""
@@ -71,11 +77,22 @@ class Content:
         if "query" not in columns and "text" not in columns and not mapped.mapped:
             units = {name.strip().lower(): name for name in found.others}
             columns |= next(({"query": units[name]} for name in UNIT_COLUMNS if name in units), {})
+            if "query" not in columns:
+                columns |= next(({"query": name} for name in found.others if self._is_index(name)), {})
+        if "system" not in columns and "system" not in mapped.mapped and {"name", "qid"} <= self.lower:
+            columns["system"] = by_spelling(found.others).get(
+                "name", "name"
+            )  # as PyTerrier's results have it
         return columns
+
+    def _is_index(self, name: str) -> bool:
+        """Return whether a column is the index of a data frame that holds names, not numbers of rows."""
+        values = [row.get(name) for row in self.rows] if name.strip().lower() in INDEXES else []
+        return bool(values) and all(isinstance(value, str) and not _is_number(value) for value in values)
 
     def find(self, field: Field) -> bool:
         """Return whether a column is this field, by its name or because the user says so."""
-        by_name = {name.strip().lower(): name for name in self.columns}
+        by_name = by_spelling(self.columns)
         named = {} if self.map is None else self.map.columns
         column = next((named[key] for key in named if key.rpartition(":")[2] == field.name), None)
         return bool(field._replace(column=column).find(by_name))
@@ -96,7 +113,8 @@ class Content:
         """Return the error of a table in which no column names the query."""
         message = f"{', '.join(f'`{name}`' for name in self.columns)}; none names the query, and rows are never paired by their order"
         problem = Problem.error("no-query", "columns", message)
-        hint = "expected the id of the query or the text of the question in each row; say which column it is: `--map query=COLUMN`"
+        option = name_setting("--map query=COLUMN", "judged.read_scores(…, map={'query': 'COLUMN'})")
+        hint = f"expected the id of the query or the text of the question in each row; say which column it is: {option}"
         return BadInput(self.label, [problem], hint=hint)
 
     def check_empty(self) -> None:
@@ -131,18 +149,31 @@ class Content:
         return f"its columns are {_quote(self.columns)}" if self.columns else "it has no rows"
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _quote(names: Sequence[str], most: int = 12) -> str:
     shown = ", ".join(f"`{name}`" for name in names[:most])
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
 
 
-def open_content(source: object, *, name: str | None = None) -> Content:
+def open_content(source: object, *, name: str | None = None, map: ColumnMap | None = None) -> Content:  # noqa: A002
     """Return the content of a path, of bytes, or of an object in memory; `name` is that of the system."""
+    schema = WIDE_SCORES if map is None else map.apply(WIDE_SCORES)
+    return replace(_open(source, name, schema), map=map)
+
+
+def _open(source: object, name: str | None, schema: Schema) -> Content:
     if is_file(source):
-        return _open_file(source, name)
+        return _open_file(source, name, schema)
     label = name or "scores"
     if isinstance(source, Mapping):
-        return _from_mapping(source, label, label)
+        return _from_mapping(source, label, label, schema)
     if not is_frame(source) and hasattr(source, "to_pandas"):  # results of ragas and of LangSmith
         source = source.to_pandas()
     if is_frame(source):
@@ -157,19 +188,31 @@ def open_content(source: object, *, name: str | None = None) -> Content:
     return Content(label, label, rows=items, problems=Problems(label))
 
 
-def _open_file(source: object, name: str | None) -> Content:
+def _open_file(source: object, name: str | None, schema: Schema) -> Content:
     file = _to_file(source)
     called = name or file.name or "scores"
     head = file.head()
+    if file.label.endswith((".yaml", ".yml")):
+        msg = f"{file.label} is YAML, expected JSON or a table"
+        raise Unreadable(msg, hint="promptfoo writes JSON, too: `promptfoo eval -o results.json`")
     if head.startswith(ZIP):
         return Content(file.label, called, archive=file, problems=Problems(file.label))
     if any(head.startswith(FORMATS[known].magic) for known in ("parquet", "arrow") if FORMATS[known].magic):
         written = "parquet" if head.startswith(FORMATS["parquet"].magic) else "arrow"
     elif head.removeprefix(BOM).lstrip()[:1] in {b"{", b"["}:
-        return _from_json(file, called)
+        return _from_json(file, called, schema)
     else:
         named = find_by_extension(file.extension) if file.extension else None
         written = named if named in {"csv", "tsv"} else "csv"
+    if written in {"csv", "tsv"}:
+        from judged.io.scores.lines import split_lines
+
+        rows = split_lines(bytes(read_text(file)).decode(errors="replace"))
+        if rows is not None:
+            filled = [at for at, line in enumerate(bytes(file.data).splitlines(), 1) if line.strip()]
+            return Content(
+                file.label, called, rows=rows, problems=Problems(file.label, line=filled.__getitem__)
+            )
     columns = FORMATS[written].columns
     if columns is not None:
         _check_names(columns(file), file.label)
@@ -200,7 +243,8 @@ def _check_names(columns: Sequence[str], label: str) -> None:
         problem = Problem.error(
             "repeated-column", "columns", f"two are called `{again}`, expected different names"
         )
-        raise BadInput(label, [problem])
+        hint = PROMPTFOO if "Named Scores" in columns else None
+        raise BadInput(label, [problem], hint=hint)
 
 
 def _from_table(raw: RawTable, label: str, name: str) -> Content:
@@ -213,7 +257,7 @@ def _to_list(column: Column) -> list[object]:
     return list(column) if isinstance(column, list | tuple) else column.to_pylist()
 
 
-def _from_json(file: File, name: str) -> Content:
+def _from_json(file: File, name: str, schema: Schema) -> Content:
     """Return the rows of a list or of lines, or an object as a document."""
     data = bytes(read_text(file))
     try:
@@ -225,7 +269,7 @@ def _from_json(file: File, name: str) -> Content:
             raise Unreadable(msg) from None
         return _from_lines(file, data, name)
     if isinstance(value, Mapping):
-        return _from_mapping(value, file.label, name)
+        return _from_mapping(value, file.label, name, schema)
     return _from_items(value, file.label, name)
 
 
@@ -262,10 +306,11 @@ def _check_rows(content: Content, items: Sequence[Json]) -> Content:
     return content
 
 
-def _from_mapping(mapping: Mapping[str, Json], label: str, name: str) -> Content:
+def _from_mapping(mapping: Mapping[str, Json], label: str, name: str, schema: Schema) -> Content:
     """Return a dict of columns as rows, a dict from query to its scores as rows, and any other as a document."""
     keys = [key for key in mapping if isinstance(key, str)]
-    known = WIDE_SCORES.match(keys, subject=label).columns
+    names = by_spelling(keys)
+    known = any(item.find(names) for item in schema.fields)
     inner = list(mapping.values())
     problems = Problems(label)
     if inner and all(isinstance(value, list | tuple) for value in inner) and known:
@@ -283,13 +328,34 @@ def _from_mapping(mapping: Mapping[str, Json], label: str, name: str) -> Content
             rows = [{key: column.get(row) for key, column in mapping.items()} for row in index]
             return Content(label, name, rows=rows, problems=problems)
         if all(is_flat(value) for value in inner):
+            notes = []
+            if may_be_measures(keys) and not may_be_measures({name for value in inner for name in value}):
+                mapping = _transpose(mapping)
+                notes = [
+                    Note(
+                        "transposed",
+                        "info",
+                        f"read as measure → query → value, by the names {_quote(keys, NAMED)}",
+                    )
+                ]
             rows = [{"query": key, **value} for key, value in mapping.items()]
             places = [f"query `{key}`" for key in mapping]
-            return Content(label, name, rows=rows, problems=Problems(label, lambda row: Place(places[row])))
+            return Content(
+                label, name, rows=rows, problems=Problems(label, lambda row: Place(places[row])), notes=notes
+            )
     plain = {key: value for key, value in mapping.items() if not is_nested(key, value)}
     if known and is_flat(plain):  # JSONL of a single line
         return Content(label, name, rows=[mapping], problems=problems)
     return Content(label, name, document=mapping, problems=problems)
+
+
+def _transpose(mapping: Mapping[str, Mapping[str, Json]]) -> dict[str, dict[str, Json]]:
+    """Return a dict from measure to the values of queries, as ranx has them, by query."""
+    queries = dict.fromkeys(query for values in mapping.values() for query in values)
+    return {
+        query: {name: values[query] for name, values in mapping.items() if query in values}
+        for query in queries
+    }
 
 
 def is_nested(name: object, value: Json) -> bool:

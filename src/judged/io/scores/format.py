@@ -71,6 +71,7 @@ for _name, _place in {
     "langfuse": "langfuse",
     "braintrust": "braintrust",
     "phoenix": "phoenix",
+    "lines": "lines",
     "means": "means",
     "long": "long",
     "wide": "wide",
@@ -96,8 +97,11 @@ def find_format(content: Content, name: str | None = None) -> ScoreFormat:
     if found is None:
         message = f"holds no scores by query: {content.describe()}"
         problem = Problem.error("unknown-format", content.label, message)
-        hint = "a table has a row for each query and a column for each measure; `judged convert` reads other tables"
-        raise BadInput(content.label, [problem], hint=hint.partition(";")[0])
+        hint = "a table has a row for each query and a column for each measure"
+        values = list(content.document.values()) if content.document else []
+        if values and all(isinstance(value, int | float) for value in values):
+            hint = "its keys may be queries or measures: expected a dict from each query to its values by measure"
+        raise BadInput(content.label, [problem], hint=hint)
     return found
 
 

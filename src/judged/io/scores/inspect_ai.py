@@ -10,12 +10,13 @@ from judged.errors import Unreadable
 from judged.io.open import decompress
 from judged.io.scores.content import Content, Json, decode_json, get, list_objects, to_question
 from judged.io.scores.format import Record, ScoreFormat
-from judged.problem import Place
+from judged.problem import Note, Place
 from judged.store.files import check_size
+from judged.tables.columns import shorten
 from judged.tables.scores import ScoreKind
 
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-"""What Inspect counts its letters as: correct, partially correct, incorrect, no answer."""
+"""Values of Inspect's letters: correct, partially correct, incorrect, no answer."""
 _LOCAL = 30
 """Bytes of the header before a file in an archive, without its name and extra field."""
 _BROKEN = (zipfile.BadZipFile, ValueError, KeyError, EOFError, OSError, NotImplementedError, RecursionError)
@@ -72,8 +73,35 @@ def _unpack(data: bytes, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, label
     return bytes(decompress(data[start : start + entry.compress_size], label=label))
 
 
+def _read_header(content: Content) -> Json:
+    """Return what a log says about itself; an archive that was not finished has no header."""
+    if content.archive is None:
+        return content.document
+    data = bytes(content.archive.data)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return decode_json(_unpack(data, archive, archive.getinfo("header.json"), content.label))
+    except _BROKEN:
+        return {"status": "started"}
+
+
+def _note_status(content: Content) -> None:
+    """Add a warning where a log is not that of an evaluation that was finished."""
+    header = _read_header(content)
+    status, error = get(header, "status"), get(header, "error", "message")
+    if status not in {None, "success"}:
+        reason = f" ({shorten(str(error), 80)})" if error else ""
+        message = (
+            f"{content.label}: the status of the evaluation is `{status}`{reason}: samples may be missing"
+        )
+        content.notes.append(Note("unfinished", "warning", message))
+    if get(header, "invalidated"):
+        content.notes.append(Note("invalidated", "warning", f"{content.label} was marked as invalid"))
+
+
 def _read(content: Content) -> Iterator[Record]:
     failed = 0
+    _note_status(content)
     for place, sample in _list_samples(content):
         scores = get(sample, "scores")
         values: dict[str, object] = {}

@@ -10,7 +10,7 @@ from judged.io.scores.wide import FORMAT as WIDE
 from judged.tables.scores import ScoreKind
 
 SAMPLE = ("response", "reference", "retrieved_contexts", "reference_contexts", "multi_responses", "rubrics")
-"""Columns of a sample, of which any is beside `user_input` in a result."""
+"""Columns of a sample, at least one of which a result has in addition to `user_input`."""
 LOWER = ("noise_sensitivity", "noise_sensitivity_relevant", "noise_sensitivity_irrelevant")
 """The metrics of ragas of which less is better."""
 SHARES = frozenset(

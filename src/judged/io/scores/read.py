@@ -64,7 +64,7 @@ def read_file(
     """Return the scores of a source, its format and its content."""
     check_format(format)
     named = source.map if isinstance(source, MappedPath) else None
-    content = replace(open_content(source, name=name), map=named if map is None else ColumnMap.check(map))
+    content = open_content(source, name=name, map=named if map is None else ColumnMap.check(map))
     content.check_empty()
     written = find_format(content, format)
     records = list(written.read(content))
@@ -72,7 +72,8 @@ def read_file(
     systems = assemble(content, records, kinds)
     if not any(scores.values for scores in systems.values()):
         message = f"holds no values of measures: {content.describe()}"
-        hint = "measures are columns of numbers" if written.name == "wide" else None
+        warned = next((note.message for note in content.notes if note.severity == "warning"), None)
+        hint = "measures are columns of numbers" if written.name == "wide" else warned
         raise BadInput(content.label, [Problem.error("no-measures", content.label, message)], hint=hint)
     notes = tuple(content.notes)
     return ScoreFile({key: replace(scores, notes=notes) for key, scores in systems.items()}, written, content)

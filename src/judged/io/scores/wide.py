@@ -12,6 +12,7 @@ from judged.io.scores.format import Record, ScoreFormat
 from judged.problem import Problem
 from judged.tables.columns import shorten
 from judged.tables.schema import WIDE_SCORES
+from judged.wording import name_setting
 
 ROW_NUMBERS = frozenset({"", "index", "unnamed: 0", "__index_level_0__", "level_0", "row", "line"})
 """Columns that number the rows, in lower case."""
@@ -111,9 +112,13 @@ def _refuse_cells(content: Content, left: Sequence[str]) -> BadInput:
         and (cells := [row[name] for row in content.rows if row.get(name) is not None])
     ]
     others = f"holds no values of measures: {content.describe()}"
+    option = name_setting(
+        "--map query=COLUMN,system=COLUMN",
+        "judged.read_scores(…, map={'query': 'COLUMN', 'system': 'COLUMN'})",
+    )
     hint = (
         "a measure is a column of numbers with a decimal point: 80 % is 0.8 or 80, and a missing value is empty; "
-        "columns of the query and of the system have other names with `--map query=COLUMN,system=COLUMN`"
+        f"columns of the query and of the system have other names with {option}"
     )
     return BadInput(
         content.label, problems or [Problem.error("no-measures", content.label, others)], hint=hint

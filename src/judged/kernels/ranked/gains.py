@@ -140,13 +140,15 @@ def discounted_sum(
     discount: Discount = "log2",
 ) -> Floats:
     """Return the discounted cumulative gain of the first `cutoff` results of every query."""
-    return ranking.cached(
-        ("discounted sum", cutoff, gain, gains, discount),
-        lambda: segment_sum(
-            np.where(ranking.within(cutoff), discounted_gains(ranking, gain, gains, discount), 0.0),
-            ranking.offset,
-        ),
-    )
+
+    def compute() -> Floats:
+        if cutoff is None:
+            return segment_sum(discounted_gains(ranking, gain, gains, discount), ranking.offset)
+        near = np.flatnonzero(ranking.within(cutoff))
+        worth, divisor = found_gains(ranking, gain, gains), dcg_discount(ranking.rank[near], discount)
+        return _add_up(worth[near] / divisor, ranking.query[near], len(ranking))
+
+    return ranking.cached(("discounted sum", cutoff, gain, gains, discount), compute)
 
 
 def ideal_sum(
@@ -158,19 +160,27 @@ def ideal_sum(
     ideal: Ideal = "judged",
 ) -> Floats:
     """Return the discounted cumulative gain of the first `cutoff` documents of the best order."""
-    near = is_in_ideal(ranking, cutoff, ideal)
-    return ranking.cached(
-        ("ideal sum", cutoff, gain, gains, discount, ideal),
-        lambda: segment_sum(
-            np.where(near, best_discounted_gains(ranking, gain, gains, discount), 0.0), ranking.best_offset
-        ),
-    )
+
+    def compute() -> Floats:
+        if cutoff is None and ideal == "judged":
+            return segment_sum(best_discounted_gains(ranking, gain, gains, discount), ranking.best_offset)
+        near = np.flatnonzero(is_in_ideal(ranking, cutoff, ideal))
+        worth, divisor = best_gains(ranking, gain, gains), dcg_discount(ranking.best_rank[near], discount)
+        return _add_up(worth[near] / divisor, ranking.best_query[near], len(ranking))
+
+    return ranking.cached(("ideal sum", cutoff, gain, gains, discount, ideal), compute)
 
 
 def is_in_ideal(ranking: Ranking, cutoff: int | None, ideal: Ideal = "judged") -> Flags:
     """Flag the documents of the best order that count down to the cutoff."""
     near = np.ones(len(ranking.best), dtype=bool) if cutoff is None else ranking.best_rank <= cutoff
     return near if ideal == "judged" else near & (ranking.best_rank <= ranking.retrieved[ranking.best_query])
+
+
+def _add_up(values: Floats, query: Ints, queries: int) -> Floats:
+    """Return the sum of each query's values, added from left to right as in `segment_sum`."""
+    total: Floats = np.bincount(query, weights=values, minlength=queries).astype(np.float64)
+    return total
 
 
 def cumulative_gains(ranking: Ranking, gains: Gains | None = None) -> Floats:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias, TypeVar, cast
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from judged.arrays import Flags, Floats, Ints
-from judged.kernels.segments import segment_count, segment_ids, segment_running_count, take_segments
+from judged.kernels.segments import (
+    ViewCache,
+    segment_count,
+    segment_ids,
+    segment_running_count,
+    take_segments,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +84,10 @@ class Intents:
 
 
 RecallPoints: TypeAlias = Literal["truncated", "rounded"]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Ranking:
+class Ranking(ViewCache):
     """The ranks and grades of the judged documents of many queries, as flat arrays cut by offsets.
 
     The protocol has already been applied: ranks follow its tie rule and depth, and unjudged documents
@@ -183,12 +187,6 @@ class Ranking:
         width = int(max(self.rank.max(initial=0), cutoff.max(initial=0))) + 1
         place = np.searchsorted(self.query * width + self.rank, query * width + cutoff, side="right")
         return place - self.offset[query]
-
-    def cached(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
-        """Return the result of `compute`, computed once for this view."""
-        if key not in self._cache:
-            self._cache[key] = compute()
-        return cast("T", self._cache[key])
 
     @staticmethod
     def _relevant(grade: Floats, at: float) -> Flags:

@@ -50,17 +50,17 @@ class JudgedIndex:
 
     _made: dict[str, object] = field(default_factory=dict)
 
-    def for_scanner(self, engine: ModuleType) -> object:
+    def for_scanner(self, implementation: ModuleType) -> object:
         """Return the index of a scanner, made once however many pieces of a run are scanned."""
-        if engine.__name__ not in self._made:
-            self._made[engine.__name__] = engine.index_from(
+        if implementation.__name__ not in self._made:
+            self._made[implementation.__name__] = implementation.index_from(
                 self.query_bytes,
                 self.query_offset,
                 self.document_bytes,
                 self.document_offset,
                 self.row_offset,
             )
-        return self._made[engine.__name__]
+        return self._made[implementation.__name__]
 
     def __len__(self) -> int:
         """Return the number of judged queries."""
@@ -174,7 +174,7 @@ def join(scans: Sequence[Scanned]) -> Scanned:
 
 
 class ScanOptions(TypedDict, total=False):
-    """How a run is scanned."""
+    """Options of scanning a run."""
 
     ties: TieRule
     single: bool
@@ -219,8 +219,8 @@ def scan_text(
     progress: Progress | None = None,
 ) -> Scanned:
     """Find the judged documents in the lines of a TREC run."""
-    engine = load_scanner()
-    flat = index.for_scanner(engine)
+    implementation = load_scanner()
+    flat = index.for_scanner(implementation)
     options = {"rule": RULES.index(ties), "single": single}
     read = _views if isinstance(text, np.ndarray) else _Copies()
 
@@ -233,7 +233,7 @@ def scan_text(
     def scan(ranges: Ints, query: int | None) -> Part:
         hold(len(ranges))
         stretch, within = read(text, ranges)
-        part = _to_part(engine.scan_text(flat, stretch, within, query=query, **options))
+        part = _to_part(implementation.scan_text(flat, stretch, within, query=query, **options))
         return part if within is ranges else _move(part, within, ranges)
 
     def names(begins: Ints) -> Iterator[str]:
@@ -258,13 +258,13 @@ def scan_columns(
     progress: Progress | None = None,
 ) -> Scanned:
     """Find the judged documents in three columns: queries and documents as bytes and offsets, scores."""
-    engine = load_scanner()
-    flat = index.for_scanner(engine)
+    implementation = load_scanner()
+    flat = index.for_scanner(implementation)
     columns = (*_pad_empty(query), *_pad_empty(document), np.ascontiguousarray(score))
     options = {"rule": RULES.index(ties), "single": single}
 
     def scan(ranges: Ints, number: int | None) -> Part:
-        return _to_part(engine.scan_columns(flat, *columns, ranges, query=number, **options))
+        return _to_part(implementation.scan_columns(flat, *columns, ranges, query=number, **options))
 
     def names(begins: Ints) -> Iterator[str]:
         data, offset = query
@@ -471,8 +471,8 @@ def align_mapping(
     Query `q` owns `documents[row_offset[q]:row_offset[q + 1]]`.
     """
     rule = RULES.index(ties)
-    engine = load_compiled("_dicts") or scanner
-    count, hits, found, infinite, nan, left = engine.scan_mapping(
+    implementation = load_compiled("_dicts") or scanner
+    count, hits, found, infinite, nan, left = implementation.scan_mapping(
         queries, documents, row_offset, run, rule=rule, single=single
     )
     if left:

@@ -55,11 +55,11 @@ class Rows:
 
 def read_rows(text: Bytes, *, columns: int) -> Rows:
     """Read the lines of a text, with the compiled reader if there is one."""
-    engine = load_compiled("_rows")
-    if engine is None or len(text) == 0:
+    implementation = load_compiled("_rows")
+    if implementation is None or len(text) == 0:
         return cut_rows(text, columns=columns)
     try:
-        return _from_parts(text, engine.cut_rows(text, columns, int(SEED)))
+        return _from_parts(text, implementation.cut_rows(text, columns, int(SEED)))
     except BlockingIOError as error:
         msg = "a file changed while it was read"
         raise Unreadable(msg, hint="wait until it is written, or read a copy") from error

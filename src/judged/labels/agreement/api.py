@@ -23,6 +23,7 @@ from judged.stats.outcome import Undefined
 from judged.stats.paired import check_level, check_resamples
 from judged.stats.prediction_powered import describe_small_sample
 from judged.tables.inputs import RunLike
+from judged.wording import join_words
 
 FAIR_KAPPA = 0.4
 """A smaller κ at the threshold is a reason for a warning."""
@@ -67,6 +68,8 @@ def agreement(
     people, machine = read_grades(human), read_grades(labels)
     if people.name == machine.name:  # objects in memory have no name
         machine, people = replace(machine, name="labels"), replace(people, name="human")
+    if machine.words != people.words:
+        raise _different_scales(machine, people)
     positions = [machine.find(item) for item in people.items]
     pairs = [
         (item, machine.items[position])
@@ -98,7 +101,12 @@ def agreement(
             settings={"threshold": threshold, "level": level, "resamples": resamples, "seed": seed},
         ),
     )
-    notes = (*_warn(result), _describe_means(result), *_compare_judges([machine, people, *others]))
+    notes = (
+        *_warn(result),
+        *_name_words(machine.words),
+        _describe_means(result),
+        *_compare_judges([machine, people, *others]),
+    )
     return replace(result, notes=notes)
 
 
@@ -131,6 +139,19 @@ def _nothing_shared(labels: Grades, human: Grades) -> Unusable:
     problem = f"has no result in common with `{human.name}`"
     hint = f"its first result is {describe(labels.items[0])}, the other's is {describe(human.items[0])}"
     return Unusable("the labels", [Problem.error("no-shared-result", labels.name, problem)], hint=hint)
+
+
+def _different_scales(labels: Grades, human: Grades) -> Unusable:
+    ours, theirs = (join_words(judge.words) or "grades" for judge in (labels, human))
+    problem = Problem.error("different-scales", labels.name, f"has {ours}, and `{human.name}` has {theirs}")
+    return Unusable("the labels", [problem], hint="labels are compared on one scale, and not converted")
+
+
+def _name_words(words: Sequence[str]) -> Iterator[Note]:
+    """Yield a note on the words that grades stand for."""
+    if words:
+        scale = ", ".join(f"{grade} is `{word}`" for grade, word in enumerate(words))
+        yield Note("words", "info", f"grades are the places of labels on their scale: {scale}")
 
 
 def _warn(result: Agreement) -> Iterator[Note]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import TypeAlias, cast
 
 from judged.agents.dedup.label_index import LabelIndex
@@ -11,6 +13,7 @@ from judged.agents.dedup.rules import Rules
 from judged.agents.dedup.url import strict_key
 from judged.errors import BadInput, Unreadable, WrongKind
 from judged.io.read import read_judgments, read_labels
+from judged.labels.task import TASKS, WordLabels
 from judged.tables.inputs import JudgmentsLike, LabelsLike
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Label, Labels
@@ -50,6 +53,8 @@ class Grades:
     """Number of further grades given to results that already had one."""
     conflicts: int = 0
     """Number of those that differ from the first, which counts."""
+    words: tuple[str, ...] = ()
+    """Words that the grades stand for, from 0; empty: they are grades."""
     _index: LabelIndex = field(default_factory=LabelIndex, repr=False)
 
     @classmethod
@@ -57,7 +62,7 @@ class Grades:
         """Build the index; of a result graded twice, keep the first grade."""
         index = LabelIndex(labels)
         items = tuple(map(describe_result, index.labels))
-        return cls(items, name, index.repeated, index.contradictions, index)
+        return cls(items, name, index.repeated, index.contradictions, _index=index)
 
     def find(self, item: GradedResult) -> int | None:
         """Return the position of a result that another judge graded; None if it is not here.
@@ -80,6 +85,10 @@ def read_grades(source: GradesLike, *, name: str | None = None) -> Grades:
     if isinstance(source, Grades):
         return source
     table = _read_table(source)
+    if isinstance(table, WordLabels):
+        known = (Label(task=query, id=unit, gain=level) for query, unit, level in table.labels)
+        found = name or (os.fsdecode(source) if isinstance(source, str | os.PathLike) else "labels")
+        return replace(Grades.from_labels(known, found), words=table.scale)
     if isinstance(table, Labels):
         return Grades.from_labels(table, name or table.name)
     columns = (table.table.column(column).to_pylist() for column in ("query", "document", "grade"))
@@ -90,8 +99,8 @@ def read_grades(source: GradesLike, *, name: str | None = None) -> Grades:
     return Grades.from_labels(labels, name or table.name)
 
 
-def _read_table(source: LabelsLike | JudgmentsLike) -> Labels | Judgments:
-    """Read labels, whose gains are 0 to 4; else judgments, which allow any grade."""
+def _read_table(source: LabelsLike | JudgmentsLike) -> Labels | Judgments | WordLabels:
+    """Read labels, whose gains are 0 to 4; else judgments, which allow any grade; else labels in words."""
     if isinstance(source, Judgments | Labels):
         return source
     try:
@@ -100,7 +109,21 @@ def _read_table(source: LabelsLike | JudgmentsLike) -> Labels | Judgments:
         try:
             return read_judgments(source)
         except (BadInput, WrongKind, Unreadable):
-            raise error from None
+            found = _read_words(source)
+            if found is None:
+                raise error from None
+            return found
+
+
+def _read_words(source: object) -> WordLabels | None:
+    """Return labels of another subject's task; None if the source has none."""
+    readers = dict.fromkeys(task.reader for task in map(TASKS.__getitem__, TASKS) if task.reader)
+    for reader in readers:
+        module, _, attribute = reader.partition(":")
+        found = getattr(import_module(module), attribute)(source)
+        if found is not None:
+            return cast("WordLabels", found)
+    return None
 
 
 def describe_result(label: Label) -> GradedResult:

@@ -58,9 +58,7 @@ class AgreementOptions:
         f"Measures that rank systems.  [default: {DEFAULT_MEASURE}; with --sessions {SESSION_MEASURES}]",
         needs=RANKED,
     )
-    threshold: float = option(
-        "--threshold GRADE", "The lowest grade of a good result.", type=float, default=2
-    )
+    threshold: float = option("--threshold GRADE", "Lowest grade of a good result.", type=float, default=2)
     by: str | None = option("--by [task]", "Also show κ of each task.")
     level: float = level_option()
     resamples: int = resamples_option()

@@ -65,7 +65,7 @@ class ModelOptions:
         required=True,
     )
     combine: Combine = option(
-        "--combine [vote|mean]", "How the labels of several judges become one.", default="vote"
+        "--combine [vote|mean]", "Rule that combines the labels of several judges.", default="vote"
     )
     key_variable: tuple[str, ...] = option(
         "--key-variable NAME",
@@ -85,7 +85,7 @@ class ModelOptions:
         "How the form of answers is enforced.  [default: the strictest that the endpoint supports]",
     )
     temperature: float = option(
-        "--temperature", "Sampling temperature; a negative one leaves it to the endpoint.", default=0.0
+        "--temperature X", "Sampling temperature; a negative one leaves it to the endpoint.", default=0.0
     )
     seed: int | None = seed_option(default=None, type=int)
     max_tokens: int = option("--max-tokens N", "Maximum length of an answer.", type=COUNT, default=512)
@@ -139,7 +139,7 @@ class RequestOptions:
     )
     poll: float = option(
         "--poll SECONDS",
-        "Time between two looks at a batch.",
+        "Time between two checks of a batch.",
         type=click.FloatRange(min=0, min_open=True),
         default=30.0,
         needs="--batch-api",
@@ -193,10 +193,10 @@ class CostOptions:
 
     dry_run: bool = flag("--dry-run", "Print an estimate of requests, tokens, cost and time; send nothing.")
     price_in: float | None = option(
-        "--price-in X", "Price of a million tokens read.", type=click.FloatRange(min=0)
+        "--price-in X", "Price of a million input tokens.", type=click.FloatRange(min=0)
     )
     price_out: float | None = option(
-        "--price-out X", "Price of a million tokens written.", type=click.FloatRange(min=0)
+        "--price-out X", "Price of a million output tokens.", type=click.FloatRange(min=0)
     )
     budget: float | None = option(
         "--budget X",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -34,7 +34,7 @@ class TaskCommand(Command):
     """A command that hands over to that of the task which `--task` names, if the task has one."""
 
     def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
     ) -> click.Context:
         """Return the context of this command, of a subcommand, or of the command of a task."""
         from judged.labels.task import TASKS

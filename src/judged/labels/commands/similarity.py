@@ -36,7 +36,7 @@ class SimilarityOptions:
     similarity: bool = flag("--similarity", "Use no language model.")
     calibration: str = option(
         "--calibration FILE",
-        "Human grades of some of the results: 20 at least, better 200.",
+        "Human grades of some of the results: at least 20, preferably 200.",
         type=InputPath(),
         required=True,
     )

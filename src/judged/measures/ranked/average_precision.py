@@ -74,7 +74,7 @@ def average_precision_of_found(
     A relevant document that was missed costs nothing, so one found first is worth as much as all of them, and another
     one found at the end lowers the value: read it with recall.
 
-    Title: Average precision over the relevant documents found: the order alone, whatever was missed.
+    Title: Average precision over the relevant documents found: the order alone, regardless of what was missed.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: torchmetrics' `RetrievalMAP` on positive scores; the context precision of Ragas, from its verdicts.
     References: Ragas. Context precision. https://docs.ragas.io/en/stable/concepts/metrics/available_metrics/context_precision

@@ -4,9 +4,9 @@ const views = [];
 const pending = [];
 
 /** The drawing program; its hash is in the policy, so it may run although it is inserted late. */
-const engine = () =>
-  once("engine", async () => {
-    document.head.append(h("script", {}, new TextDecoder().decode(await unpack("engine"))));
+const runtime = () =>
+  once("runtime", async () => {
+    document.head.append(h("script", {}, new TextDecoder().decode(await unpack("runtime"))));
     return window.vegaEmbed;
   });
 
@@ -99,7 +99,7 @@ function chart({
     };
   }
   async function draw() {
-    const embed = await engine();
+    const embed = await runtime();
     if (!holder.isConnected || !holder.clientWidth) return;
     const inside = h("div");
     const how = many ? asFixed(isDark()) : asVariables;
@@ -119,7 +119,7 @@ function chart({
   if (!later) pending.push(draw);
   Object.assign(holder, { redraw: draw, many });
   const picture = async () => {
-    const made = await (await engine())(
+    const made = await (await runtime())(
       h("div"),
       {
         ...make(Math.max(640, holder.clientWidth), asFixed(false)),

@@ -42,10 +42,10 @@ def command(*, options: DemoOptions) -> None:
     from importlib.util import find_spec
 
     from judged.errors import MissingExtra
-    from judged.studies.collections import make_demo_collection, write_collection
+    from judged.studies.collections.collection import make_demo_collection, write_collection
     from judged.studies.commands.run import run_inputs
-    from judged.studies.folder import prepare_folder
-    from judged.studies.run import open_study
+    from judged.studies.outcome.folder import prepare_folder
+    from judged.studies.running.run import open_study
     from judged.studies.specification import DEMO_STUDY, read_study
 
     for package in ("bm25s", "wordllama", "vl_convert"):

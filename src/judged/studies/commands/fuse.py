@@ -119,7 +119,7 @@ def command(runs: tuple[str, ...], *, options: FuseOptions, tuning: TuneOptions)
     With --tune, weights are chosen on training queries and scored on the others; the run that is written has every
     held-out query fused with the weights of its fold, so that scoring it gives the held-out score.
     """
-    from judged.studies.fusion import fuse
+    from judged.studies.fusion.methods import fuse
 
     named = named_runs(runs, join=options.join)
     check_standard_input([run.path for run in named])
@@ -135,7 +135,7 @@ def command(runs: tuple[str, ...], *, options: FuseOptions, tuning: TuneOptions)
 
 def _tune(named: list[Input], options: FuseOptions, tuning: TuneOptions, how: dict[str, Any]) -> None:
     """Tune the weights, write the fused run if that is asked for, and print what was found."""
-    from judged.studies.tuning import tune_fusion
+    from judged.studies.fusion.tuning import tune_fusion
 
     if tuning.qrels is None or tuning.measure is None or options.weights:
         missing = "`--tune` needs `--qrels FILE`"
@@ -179,7 +179,7 @@ def _read(named: list[Input]) -> dict[str, Run]:
 
 def _read_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
     """Return the parameters of the method; names that no method has are refused."""
-    from judged.studies.fusion import METHODS
+    from judged.studies.fusion.methods import METHODS
 
     known = {name: None for method in METHODS.values() for name in method.parameters}
     parameters = _read_numbers(texts, "--set")

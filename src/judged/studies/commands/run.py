@@ -19,8 +19,8 @@ from judged.cli.progress import Progress
 
 if TYPE_CHECKING:
     from judged.blocks import Display
-    from judged.studies.plan import StudyInputs
     from judged.studies.result import Study
+    from judged.studies.running.plan import StudyInputs
     from judged.studies.specification import StudySpec
 
 NOT_IN_NAMES = r"[^\w.+=,@ -]"
@@ -114,10 +114,10 @@ def command(
     disk before the next query is asked: a study that was stopped resumes where it stopped. A system that fails does not
     stop the others.
     """
-    from judged.studies.folder import prepare_folder
-    from judged.studies.permissions import check_variables
+    from judged.studies.outcome.folder import prepare_folder
+    from judged.studies.outcome.tracking import need_tracker
+    from judged.studies.running.permissions import check_variables
     from judged.studies.specification import read_study
-    from judged.studies.tracking import need_tracker
 
     display = queries.to_display(differences.to_display())
     for tracker in options.trackers:
@@ -136,14 +136,15 @@ def command(
     inputs = _open(spec, folder, options)
     refuse_inputs(output.paths, [file.path for file in inputs.files])
     if options.dry_run:
-        _print_plan(inputs, options)
+        if not _print_plan(inputs, options):
+            sys.exit(FAILED)
         return
     run_inputs(inputs, output, display=display, cache=options.cache, trackers=options.trackers)
 
 
 def _open(spec: StudySpec, folder: Path, options: RunOptions) -> StudyInputs:
     """Return a study with its collection read and its plan made."""
-    from judged.studies.run import open_study
+    from judged.studies.running.run import open_study
 
     return open_study(
         spec,
@@ -164,9 +165,9 @@ def run_inputs(
     trackers: tuple[str, ...] = (),
 ) -> Study:
     """Run a study, write its folder, print the result; exit with 5 if a system failed."""
-    from judged.studies.folder import write_study
-    from judged.studies.run import run_study
-    from judged.studies.tracking import log_study
+    from judged.studies.outcome.folder import write_study
+    from judged.studies.outcome.tracking import log_study
+    from judged.studies.running.run import run_study
 
     with Progress("Study", enabled=not output.quiet, lines=True) as progress:
         result = run_study(inputs, output=inputs.folder, cache=cache, progress=progress)
@@ -185,25 +186,34 @@ def _run_several(
     spec: StudySpec, folder: Path, options: RunOptions, output: OutputOptions, display: Display
 ) -> None:
     """Run the study on each of its collections, into a folder for each, and print what they say together."""
-    from judged.studies.folder import prepare_folder, write_studies, write_study
-    from judged.studies.run import run_study
+    from judged.studies.collections.collection import check_collection
+    from judged.studies.outcome.folder import prepare_folder, write_studies, write_study
+    from judged.studies.outcome.tracking import log_study
+    from judged.studies.running.run import run_study
     from judged.studies.several import join_studies, split_study
 
-    found = []
-    for name, single in split_study(spec).items():
+    found, complete = [], True
+    singles = split_study(spec)
+    for single in singles.values():
+        check_collection(single.collection)
+    for name, single in singles.items():
         place = folder / name
         if not options.dry_run:
             prepare_folder(place)
         inputs = _open(single, place, options)
         if options.dry_run:
-            _print_plan(inputs, options)
+            complete = _print_plan(inputs, options) and complete
             continue
         refuse_inputs(output.paths, [file.path for file in inputs.files])
         with Progress(name, enabled=not output.quiet, lines=True) as progress:
             found.append(run_study(inputs, output=place, cache=options.cache, progress=progress))
             progress.announce("writing the results")
             write_study(found[-1], inputs)
+        for tracker in options.trackers:
+            log_study(found[-1], place, tracker)
     if options.dry_run:
+        if not complete:
+            sys.exit(FAILED)
         return
     result = join_studies(spec, found)
     emit(result, output, display=display, written=write_studies(result, folder))
@@ -211,13 +221,13 @@ def _run_several(
         sys.exit(FAILED)
 
 
-def _print_plan(inputs: StudyInputs, options: RunOptions) -> None:
-    """Print what would be done, what is done already, and what would be used; exit with 5 if something is not there."""
+def _print_plan(inputs: StudyInputs, options: RunOptions) -> bool:
+    """Print what would be done, what is done already, and what would be used; return whether all of that is there."""
     from contextlib import closing
 
-    from judged.studies.permissions import describe_uses
-    from judged.studies.plan import describe_plan
-    from judged.studies.run import find_cache
+    from judged.studies.running.permissions import describe_uses
+    from judged.studies.running.plan import describe_plan
+    from judged.studies.running.run import find_cache
     from judged.studies.stages.vectors import VectorCache
 
     with closing(VectorCache(find_cache(options.cache))) as vectors:
@@ -230,5 +240,4 @@ def _print_plan(inputs: StudyInputs, options: RunOptions) -> None:
         click.echo("uses:")
     for use, _ in uses:
         click.echo(f"  {use}")
-    if not all(is_there for _, is_there in uses):
-        sys.exit(FAILED)
+    return all(is_there for _, is_there in uses)

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from msgspec import inspect
 
 from judged.errors import BadProtocol
-from judged.studies.system import SystemSpec
+from judged.studies.systems.declared import SystemSpec
 
 GRID = "grid"
 """The only key of a dict whose list holds the values of a factor."""
@@ -30,7 +30,7 @@ _FORBIDDEN = re.compile(r"[^\w .+()=,@-]+")
 _NOT_A_FACTOR = ("name", "factors", "grid", "tune")
 
 Content: TypeAlias = Any
-"""What YAML holds: nothing of it is checked yet."""
+"""Content of YAML, before it is checked."""
 Path: TypeAlias = tuple[str, ...]
 Key: TypeAlias = tuple[str, Path]
 """A factor: the system that declares it, and its place in that system's settings."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import BadProtocol, UnknownName
-from judged.studies.tuning import move_swarm
+from judged.studies.fusion.tuning import move_swarm
 
 Scalar: TypeAlias = str | int | float | bool
 Values: TypeAlias = tuple[Scalar, ...]

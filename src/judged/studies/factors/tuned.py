@@ -1,4 +1,4 @@
-"""Tuned settings of a system: chosen on some queries, scored on others beside the settings as they are written."""
+"""Tuned settings of a system: chosen on some queries, scored on others next to the settings as they are written."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from judged.result import tabulate
 from judged.saved import Damaged, from_builtins, to_builtins
 from judged.scoring.evaluate import evaluate
 from judged.store.files import write_file
-from judged.studies.answers import make_run
 from judged.studies.factors.settings import Scalar, TuneSettings, Values
+from judged.studies.fusion.tuning import estimate_mean, split_queries
+from judged.studies.running.answers import make_run
 from judged.studies.stages.clock import Clock
 from judged.studies.stages.stage import Query, Ranked
-from judged.studies.tuning import estimate_mean, split_queries
 from judged.tables.judgments import Judgments
 from judged.wording import counted
 
@@ -112,7 +112,7 @@ class SettingsTuning:
         return list(dict.fromkeys(place for one in self.folds for place in one.settings))
 
     def blocks(self, display: Display) -> Iterator[Block]:
-        """Yield the held-out score beside that of the settings as written, the folds, and the settings for other queries."""
+        """Yield the held-out score next to that of the settings as written, the folds, and the settings for other queries."""
         held = estimate_mean(self.tuned, self.level)
         before = estimate_mean(self.written, self.level)
         shown = [

@@ -7,15 +7,17 @@ where passages are judged, those passages, each at the rank of the first chunk t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from judged.studies.stages.chunkers import ChunkSpec, Span
+import numpy as np
+
+from judged.studies.stages.chunkers import ChunkSpec, Span, load_tokeniser
 from judged.studies.stages.stage import Passage, Ranked, StageFailed
 
 if TYPE_CHECKING:
-    from judged.studies.collections import Collection
+    from judged.studies.collections.collection import Collection
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,13 @@ class Chunked:
     """The passage of each row of the collection."""
     source: Collection
     """The whole documents."""
+    _lengths: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def count_tokens(self, tokeniser: str) -> dict[str, float]:
+        """Return mean, median and largest number of tokens of a passage, and that of all together."""
+        if tokeniser not in self._lengths:
+            self._lengths[tokeniser] = count_tokens(self.collection.texts, tokeniser)
+        return self._lengths[tokeniser]
 
     @property
     def per_document(self) -> float:
@@ -37,6 +46,22 @@ class Chunked:
     def find(self, ranked: Ranked) -> list[Passage]:
         """Return the passages of a ranking."""
         return [self.passages[self.collection.row(name)] for name in ranked.documents]
+
+
+def count_tokens(texts: Sequence[str], tokeniser: str) -> dict[str, float]:
+    """Return mean, median and largest number of tokens of texts, and that of all together.
+
+    >>> count_tokens(["a b c", "d"], "words")
+    {'mean': 2.0, 'median': 2.0, 'largest': 3.0, 'all': 4.0}
+    """
+    load = load_tokeniser(tokeniser)
+    counts = np.array([load.count(text) for text in texts])
+    return {
+        "mean": float(counts.mean()),
+        "median": float(np.median(counts)),
+        "largest": float(counts.max()),
+        "all": float(counts.sum()),
+    }
 
 
 def chunk_collection(collection: Collection, spec: ChunkSpec) -> Chunked:

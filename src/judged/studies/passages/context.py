@@ -11,16 +11,15 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import msgspec
-import numpy as np
 
 from judged.arrays import Floats
 from judged.blocks import Block, Estimate, Table, Value
 from judged.comparison.result import Comparison
 from judged.scoring.evaluate import evaluate_many
-from judged.studies.answers import Asked, make_run
-from judged.studies.collections import Collection
+from judged.studies.collections.collection import Collection
 from judged.studies.passages.budgets import Budgeted
-from judged.studies.passages.chunking import Judging, chunk_collection, whole_passages
+from judged.studies.passages.chunking import Judging, chunk_collection, count_tokens, whole_passages
+from judged.studies.running.answers import Asked, Built, make_run
 from judged.studies.stages.chunkers import ChunkSpec, load_tokeniser
 from judged.studies.stages.stage import Passage
 from judged.tables.judgments import Judgments
@@ -110,24 +109,37 @@ def _cut(
         if spent > tokens:
             break
         fitting += 1
-    # a result that nobody judged stands for none at all, so that a run in which nothing fits is one
+    # an unjudged result stands in for an empty list, so that a run in which nothing fits is still a run
     units = [unit for _, unit in judging.list_units(passages[:fitting])] or [NOTHING]
     return asked.query, units, [-float(rank) for rank in range(1, len(units) + 1)]
 
 
 def describe_chunks(
-    collection: Collection, chunkers: Iterable[tuple[str, ChunkSpec | None]], tokeniser: str
+    collection: Collection, chunkers: Iterable[tuple[str, ChunkSpec | None, Built]], tokeniser: str
 ) -> tuple[ChunkRecord, ...]:
-    """Return how many passages each chunker makes of the documents, and how long they are; systems share chunkers."""
+    """Return how many passages each chunker made of the documents, and how long they are; systems share chunkers."""
     systems: dict[str, list[str]] = {}
-    specs: dict[str, ChunkSpec | None] = {}
-    for name, spec in chunkers:
+    chosen: dict[str, tuple[ChunkSpec | None, Built]] = {}
+    for name, spec, built in chunkers:
         words = "" if spec is None else describe_chunker(spec)
         systems.setdefault(words, []).append(name)
-        specs[words] = spec
+        chosen[words] = spec, built
     return tuple(
-        _describe(collection, words, spec, tuple(systems[words]), tokeniser) for words, spec in specs.items()
+        ChunkRecord(words, tuple(systems[words]), *_count(collection, spec, built, tokeniser))
+        for words, (spec, built) in chosen.items()
     )
+
+
+def _count(
+    collection: Collection, spec: ChunkSpec | None, built: Built, tokeniser: str
+) -> tuple[int, dict[str, float]]:
+    """Return the number and the lengths of passages, as they were when the system was built."""
+    if spec is None:
+        return len(collection.texts), count_tokens(collection.texts, tokeniser)
+    if built.tokeniser == tokeniser and built.passages:
+        return built.passages, built.tokens
+    chunked = chunk_collection(collection, spec)  # answers of a study that counted by another tokeniser
+    return len(chunked.passages), chunked.count_tokens(tokeniser)
 
 
 def describe_chunker(spec: ChunkSpec) -> str:
@@ -137,21 +149,6 @@ def describe_chunker(spec: ChunkSpec) -> str:
         f"{key} {value}" for key, value in settings.items() if key != "type" and value not in ({}, None)
     )
     return f"{spec.type} ({shown})" if shown else spec.type
-
-
-def _describe(
-    collection: Collection, words: str, spec: ChunkSpec | None, systems: tuple[str, ...], tokeniser: str
-) -> ChunkRecord:
-    texts = collection.texts if spec is None else chunk_collection(collection, spec).collection.texts
-    load = load_tokeniser(tokeniser)
-    counts = np.array([load.count(text) for text in texts])
-    tokens = {
-        "mean": float(counts.mean()),
-        "median": float(np.median(counts)),
-        "largest": float(counts.max()),
-        "all": float(counts.sum()),
-    }
-    return ChunkRecord(words, systems, len(texts), tokens)
 
 
 def show_context(comparison: Comparison | None, chunks: Sequence[ChunkRecord]) -> Iterator[Block]:

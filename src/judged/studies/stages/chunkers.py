@@ -29,7 +29,7 @@ _WORD = re.compile(r"\S+")
 _HEADING = re.compile(r"^(#{1,6})[ \t]+\S.*$", re.MULTILINE)
 _FENCE = re.compile(r"^(```|~~~)", re.MULTILINE)
 # a mark of the end with the quotes and brackets that close with it, before white space and anything but a small letter
-_END = re.compile(r"[.!?。！？…]+[\"'”’»)\]]*(?=\s+(?![a-z])|$)|(?<=[。！？])|\n\s*\n")
+_END = re.compile(r"(?<![.!?。！？…])[.!?。！？…]+[\"'”’»)\]]*(?=\s+(?![a-z])|$)|(?<=[。！？])|\n\s*\n")
 _SHORT = re.compile(r"(?:\b(?:[A-Z]|e\.g|i\.e|cf|vs|Dr|Mr|Mrs|Ms|Prof|Fig|No|St|al|approx)\.)$")
 
 
@@ -169,7 +169,7 @@ class FunctionChunks(ChunkSpec, frozen=True, kw_only=True, tag="function"):
                 span = _to_span(chunk)
             if not 0 <= span[0] <= span[1] <= len(text):
                 shown = f"`{chunk[:60]}`" if isinstance(chunk, str) else f"{chunk!r}"
-                msg = f"`{self.function}` returned {shown}, which is no part of the text of {len(text):,} characters"
+                msg = f"`{self.function}` returned {shown}, which is not part of the text of {len(text):,} characters"
                 raise StageFailed(msg, hint="return parts of the text as they are, or pairs (start, end)")
             yield span
 

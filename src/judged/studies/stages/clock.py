@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from time import perf_counter_ns
 from types import TracebackType
+
+from judged.studies.stages.tokens import Spent
 
 TOTAL = "total"
 """The name of the whole, from the query's text to its last stage."""
@@ -35,6 +37,10 @@ class Clock:
         self._times: dict[str, int] = {}
         self._open: list[str] = []
         self._added = 0
+        self.times: dict[str, int] = {}
+        """The time of every stage and the total, once it was stopped."""
+        self.spent: dict[str, list[Spent]] = {}
+        """What was spent on tokens, by stage."""
         self._started = self._since = perf_counter_ns()
 
     def stage(self, name: str) -> _Stage:
@@ -46,9 +52,15 @@ class Clock:
         self._times[name] = self._times.get(name, 0) + nanoseconds
         self._added += nanoseconds
 
+    def spend(self, name: str, spent: Sequence[Spent]) -> None:
+        """Add what a stage spent on tokens."""
+        if spent:
+            self.spent.setdefault(name, []).extend(spent)
+
     def stop(self) -> dict[str, int]:
         """Return the time of every stage, in the order in which they ended, and the total."""
-        return {**self._times, TOTAL: perf_counter_ns() - self._started + self._added}
+        self.times = {**self._times, TOTAL: perf_counter_ns() - self._started + self._added}
+        return self.times
 
     def _enter(self, name: str) -> None:
         now = perf_counter_ns()

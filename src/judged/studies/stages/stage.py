@@ -1,6 +1,6 @@
 """The seam of retrieval: what a stage is, and what flows from one to the next.
 
-    Query ──▶ skip policy ──▶ router ──▶ search ──▶ fuse ──▶ rerank ──▶ Ranked
+    Query ──▶ skip policy ──▶ rewrite ──▶ router ──▶ search ──▶ fuse ──▶ rerank ──▶ Ranked ──▶ generate
 
 A stage is declared by a `StageSpec`: its fields are its settings, which a study reads from YAML, and its tag is the
 `type` that users write. A spec is a value; `build(workshop)` turns it into the object that answers queries, with a
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 import numpy as np
@@ -27,7 +27,8 @@ from judged.studies.stages.uses import Use, find_uses
 from judged.tables.nested import keep_order
 
 if TYPE_CHECKING:
-    from judged.studies.collections import Collection
+    from judged.studies.collections.collection import Collection
+    from judged.studies.stages.chat import Replies
     from judged.studies.stages.vectors import VectorSpace
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -125,7 +126,11 @@ class Query:
     text: str
     clock: Clock = field(default_factory=Clock)
     sample: int = 0
-    """Number of the pass over the queries, from 0; −1 is the warm-up."""
+    """Number of the pass over the queries, from 0; −1 is the warm-up or a trial, −2 a load test."""
+    imagined: tuple[str, ...] = ()
+    """Passages that might answer it: its vector is the mean of theirs, and of that of `asked`."""
+    asked: str = ""
+    """The text as it was asked, where there are such passages; empty leaves it out of the mean."""
     vectors: dict[int, Vector] = field(default_factory=dict)
     """Its vector in each space, by the identity of the space."""
     replies: dict[str, object] = field(default_factory=dict)
@@ -136,6 +141,23 @@ class Query:
         if id(space) not in self.vectors:
             self.vectors[id(space)] = space.embed(self)
         return self.vectors[id(space)]
+
+
+class Rewriting(NamedTuple):
+    """A query in other words."""
+
+    text: str
+    """What is searched for by words."""
+    imagined: tuple[str, ...] = ()
+    """Passages that might answer it: what is searched for by vectors, together with `asked`."""
+    asked: str = ""
+    """The query as it was asked; empty leaves it out."""
+
+    def apply(self, query: Query) -> Query:
+        """Return the query in these words, on the same clock."""
+        return replace(
+            query, text=self.text, imagined=self.imagined, asked=self.asked, vectors={}, replies={}
+        )
 
 
 class Searcher(Protocol):
@@ -164,6 +186,8 @@ class Workshop:
     folder: Path
     """Folder where stages may write files; removed at the end."""
     progress: Progress = lambda _done, _total=None, _detail="": None
+    replies: Replies | None = None
+    """Kept replies of language models; None: none are kept."""
 
     def on(self, collection: Collection) -> Workshop:
         """Return the inputs of stages that work on another collection, such as one of passages."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -91,14 +91,26 @@ def _find_engine(value: object) -> Iterator[Use]:
         yield Use("import", str(value))
 
 
+def _find_model(value: object) -> Iterator[Use]:
+    """Yield the folder of a model; a name such as `mistral:latest` is none of code."""
+    if (
+        isinstance(value, str)
+        and 0 < len(value) < LONGEST_PATH
+        and "\0" not in value
+        and Path(value).exists()
+    ):
+        yield Use("file", value)
+
+
 def _find_secrets(value: object) -> Iterator[Use]:
     """Yield the variables that hold secrets, by header."""
     if isinstance(value, Mapping):
         yield from (Use("variable", str(variable)) for variable in value.values())
 
 
-_READERS = {
+_READERS: Mapping[str, Callable[[object], Iterator[Use]]] = {
     "url": _find_address,
+    "model": _find_model,
     "secrets": _find_secrets,
     "function": _find_code,
     "object": _find_code,

@@ -22,10 +22,11 @@ from judged.store.cache import Cache
 from judged.store.hashing import hash_bytes, hash_value
 from judged.studies.stages.encoders.encoder import Encoder, EncoderSpec
 from judged.studies.stages.stage import Matrix, Query, StageFailed, Vector
+from judged.studies.stages.tokens import Spent, count_tokens, sum_spent
 from judged.wording import counted, say_when
 
 if TYPE_CHECKING:
-    from judged.studies.collections import Collection
+    from judged.studies.collections.collection import Collection
 
 EMBEDDING = "embedding"
 """The stage in which queries are encoded."""
@@ -120,29 +121,56 @@ class VectorSpace:
     """Whether the encoder returned something else than the cache had, so that everything was encoded again."""
     encoded_queries: int = 0
     """Number of queries encoded; a query that several systems encode in the same pass is encoded once."""
-    _known: dict[tuple[str, int], tuple[Vector, int]] = field(default_factory=dict)
-    """The vector of each query and pass, and the nanoseconds that it took."""
+    spent: tuple[Spent, ...] = ()
+    """Tokens of the documents that were encoded."""
+    _known: dict[tuple[str, tuple[str, ...], str, int], tuple[Vector, int, list[Spent]]] = field(
+        default_factory=dict
+    )
+    """The vector of each query and pass, the nanoseconds that it took, and the tokens."""
 
     @property
     def dimensions(self) -> int:
         """The length of its vectors."""
         return int(self.documents.shape[1])
 
+    def share(self, other: VectorSpace) -> None:
+        """Use the encoder of another space that has the same key, and the vectors of queries that it knows."""
+        self.encoder, self._known = other.encoder, other._known
+
     def embed(self, query: Query) -> Vector:
         """Return the vector of a query; its time is that of `embedding`, for every system that asks for it."""
-        known = self._known.get((query.text, query.sample))
+        key = (query.text, query.imagined, query.asked, query.sample)
+        known = self._known.get(key)
         if known is not None:
-            vector, taken = known
+            vector, taken, spent = known
             query.clock.add(EMBEDDING, taken)
+            query.clock.spend(EMBEDDING, spent)
             return vector
-        with query.clock.stage(EMBEDDING):
+        with query.clock.stage(EMBEDDING), count_tokens() as spent:
             started = perf_counter_ns()
-            vector = self.encode(query.text)
+            vector = self._imagine(query) if query.imagined else self.encode(query.text)
             taken = perf_counter_ns() - started
+        query.clock.spend(EMBEDDING, spent)
         self.encoded_queries += 1
         if query.sample >= 0:  # a warm-up that finds its vector warms nothing up
-            self._known[query.text, query.sample] = vector, taken
+            self._known[key] = vector, taken, spent
         return vector
+
+    def _imagine(self, query: Query) -> Vector:
+        """Return the mean of the vectors of passages that might answer a query, encoded as documents, and of its own."""
+        own = [self.encode(query.asked)] if query.asked else []
+        try:
+            found = np.asarray(self.encoder.encode_documents(query.imagined), dtype=np.float32)
+        except JudgedError as error:
+            raise StageFailed(error.message, hint=error.hint, stage=EMBEDDING) from error
+        except Exception as error:
+            msg = f"the encoder failed: {type(error).__name__}: {error}"
+            raise StageFailed(msg, stage=EMBEDDING) from error
+        if found.shape != (len(query.imagined), self.dimensions) or not np.isfinite(found).all():
+            msg = f"the encoder returned an array of shape {found.shape} for passages, expected ({len(query.imagined)}, {self.dimensions}) of finite numbers"
+            raise StageFailed(msg, stage=EMBEDDING)
+        mean: Vector = np.vstack([*own, found]).mean(axis=0, dtype=np.float64).astype(np.float32)
+        return mean
 
     def notes(self) -> list[str]:
         """Return which vectors are older than the study, and what the encoder says."""
@@ -207,9 +235,10 @@ def encode_collection(
     cached, started = len(known), perf_counter_ns()
     vectors = {text: entry.vector for text, entry in known.items()}
     missing = [text for text in texts if text not in known]
-    for start, new in _encode_missing(spec, encoder, missing, collection, cache, key):
-        vectors |= new
-        progress(cached + start + len(new), len(texts), "encoding documents")
+    with count_tokens() as spent:
+        for start, new in _encode_missing(spec, encoder, missing, collection, cache, key):
+            vectors |= new
+            progress(cached + start + len(new), len(texts), "encoding documents")
     return VectorSpace(
         encoder,
         np.stack([vectors[text] for text in collection.texts]),
@@ -218,6 +247,7 @@ def encode_collection(
         cached=cached,
         made=min((entry.made for entry in known.values()), default=0),
         changed=changed,
+        spent=sum_spent(spent),
     )
 
 

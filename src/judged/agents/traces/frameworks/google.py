@@ -11,7 +11,21 @@ from judged.agents.traces.frameworks.translation import make_call, make_format, 
 from judged.agents.traces.json_values import Json, JsonObject, get_object, list_objects
 from judged.agents.traces.messages.messages import Messages
 
-HOLDERS = ("events", "contents", "history", "candidates")
+HOLDERS = ("events", "history")
+
+
+def join_parts(responses: list[JsonObject]) -> Iterator[JsonObject]:
+    """Yield the whole response of each stream: its parts are responses of one id, the metadata in the last."""
+    whole: dict[str, JsonObject] = {}
+    for part in responses:
+        for candidate in list_objects(part.get("candidates"))[:1]:
+            name = str(part.get("responseId", part.get("response_id")))
+            joined = whole.setdefault(name, {"candidates": [{"content": {"role": "model", "parts": []}}]})
+            joined.update((field, item) for field, item in part.items() if field != "candidates")
+            target = joined["candidates"][0]
+            target["content"]["parts"] += _parts(get_object(candidate, "content"))
+            target.update((field, item) for field, item in candidate.items() if field != "content")
+    yield from whole.values()
 
 
 def translate(value: Json) -> list[Messages] | None:
@@ -35,12 +49,17 @@ def _contents(value: Json) -> Iterator[JsonObject]:
             yield value
         else:
             asked = value.get("request", value.get("contents"))
-            for held in (
-                asked,
-                *(value.get(name) for name in HOLDERS if name != "contents"),
-                value.get("response"),
-            ):
-                yield from _contents(held)
+            held = (value.get(name) for name in HOLDERS)
+            for item in (asked, *held, _answers(value), value.get("response")):
+                yield from _contents(item)
+
+
+def _answers(response: JsonObject) -> list[JsonObject]:
+    """Return the answer of a response, the first of several, with the tokens of the response."""
+    usage: JsonObject = {
+        name: response[name] for name in ("usageMetadata", "usage_metadata") if name in response
+    }
+    return [{**usage, **candidate} for candidate in list_objects(response.get("candidates"))[:1]]
 
 
 def _is_typical(content: JsonObject) -> bool:
@@ -54,7 +73,7 @@ def _translate_content(content: JsonObject) -> Iterator[JsonObject]:
     parts = _parts(content)
     calls = [found for part in parts if (found := _get(part, "functionCall"))]
     outputs = [found for part in parts if (found := _get(part, "functionResponse"))]
-    text = "\n".join(str(part["text"]) for part in parts if part.get("text") and not part.get("thought"))
+    text = "".join(str(part["text"]) for part in parts if part.get("text") and not part.get("thought"))
     timed = {"timestamp": content.get("timestamp"), "usage": _usage(content)}
     if outputs:
         for output in outputs:
@@ -65,7 +84,7 @@ def _translate_content(content: JsonObject) -> Iterator[JsonObject]:
     elif content.get("role") == "user" or content.get("author") == "user":
         yield {"role": "user", "content": text, "timestamp": content.get("timestamp")}
     elif _grounding(content):
-        yield from _translate_grounding(content, timed)
+        yield from _translate_grounding(content, text, timed)
     else:
         listed = [make_call(call.get("name"), call.get("args"), call.get("id")) for call in calls]
         yield {"role": "assistant", "content": text, "tool_calls": listed, **timed}
@@ -78,20 +97,22 @@ def _unwrap(output: JsonObject) -> Json:
     return inner["result"] if inner.keys() == {"result"} else response
 
 
-def _translate_grounding(content: JsonObject, timed: JsonObject) -> Iterator[JsonObject]:
+def _translate_grounding(content: JsonObject, text: str, timed: JsonObject) -> Iterator[JsonObject]:
     """Yield a search with the chunks that an answer is grounded in."""
     metadata = _grounding(content)
     queries = metadata.get("webSearchQueries", metadata.get("web_search_queries")) or []
     chunks = metadata.get("groundingChunks", metadata.get("grounding_chunks")) or []
     sources = [get_object(chunk, "web") or get_object(chunk, "retrievedContext") for chunk in chunks]
+    # the request that follows repeats the answer, and not what it was grounded in
     yield {
         "role": "assistant",
         "content": "",
         "tool_calls": [make_call("google_search", {"queries": queries})],
+        "implied": True,
         **timed,
     }
-    yield make_output([chunk for chunk in sources if chunk], tool="google_search")
-    yield {"role": "assistant", "content": "".join(str(part.get("text") or "") for part in _parts(content))}
+    yield {**make_output([chunk for chunk in sources if chunk], tool="google_search"), "implied": True}
+    yield {"role": "assistant", "content": text}
 
 
 def _grounding(content: JsonObject) -> JsonObject:
@@ -128,4 +149,5 @@ FORMAT = make_format(
     "contents of Gemini, and sessions of Google's Agent Development Kit",
     translate,
     is_part=_is_part,
+    requests=True,
 )

@@ -1,4 +1,4 @@
-"""Inspect: logs of evaluations (`inspect log convert --to json`), each sample with its messages. Recorded with inspect-ai 0.3."""
+"""Inspect: logs of evaluations (`.eval`, and JSON), each sample with its messages. Recorded with inspect-ai 0.3."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from judged.agents.traces.json_values import Json, JsonObject, first_text, get_o
 from judged.agents.traces.messages.messages import to_conversation
 from judged.agents.traces.messages.openai_chat import record_messages
 from judged.agents.traces.open import Document, Trace
+
+ATTACHED = "attachment://"
 
 
 def recognises(head: Head) -> bool:
@@ -35,7 +37,8 @@ def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]
             named = Document(
                 document.place, {name: text for name, text in value.items() if text}, document.name
             )
-            messages = list(map(_translate_message, list_objects(sample["messages"])))
+            attached = get_object(sample, "attachments")
+            messages = [_translate_message(message, attached) for message in list_objects(sample["messages"])]
             yield to_conversation(named, messages, context, record_messages)
 
 
@@ -48,8 +51,14 @@ def _samples(value: Json) -> list[JsonObject]:
     ]
 
 
-def _translate_message(message: JsonObject) -> JsonObject:
-    """Return a message as OpenAI writes it: here the function of a call is its name alone."""
+def _translate_message(message: JsonObject, attached: JsonObject) -> JsonObject:
+    """Return a message as OpenAI writes it: here the function of a call is its name alone.
+
+    Long contents may be kept apart, as `attachment://` and a hash.
+    """
+    content = message.get("content")
+    if isinstance(content, str) and content.startswith(ATTACHED):
+        message = {**message, "content": attached.get(content.removeprefix(ATTACHED), content)}
     if message.get("role") == "tool":
         failed, identity = bool(message.get("error")), message.get("tool_call_id")
         return make_output(

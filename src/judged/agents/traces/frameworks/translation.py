@@ -11,8 +11,9 @@ from judged.agents.traces.context import ReadContext
 from judged.agents.traces.conversation import Conversation
 from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.json_values import Json, JsonObject
-from judged.agents.traces.messages.messages import Messages, Reader, to_conversation
+from judged.agents.traces.messages.messages import Messages, Reader, join_requests, to_conversation
 from judged.agents.traces.messages.openai_chat import record_messages
+from judged.agents.traces.messages.requests import is_request_log
 from judged.agents.traces.open import Document, Position, Trace
 
 Translate: TypeAlias = Callable[[Json], list[Messages] | None]
@@ -28,36 +29,43 @@ def make_format(
     is_part: Callable[[Json], bool] | None = None,
     describe: Callable[[Json], Json] = lambda value: value,
     record: Reader = record_messages,
+    requests: bool = False,
 ) -> TraceFormat:
     """Make a format whose documents hold whole conversations; those that are parts, by `is_part`, make one together.
 
     `describe` returns an object with the id, the task and the model of a document, where they are not its own fields.
+    With `requests`, documents may be requests that repeat their conversation, which are joined.
     """
 
-    def join(trace: Trace) -> Iterable[Document]:
-        first = trace.first_documents()
-        if is_part is None or not all(map(is_part, first)):
-            return trace.documents()
-        values = [document.value for document in trace.documents()]
-        return [Document(trace.label, values, trace.whole_name)]
+    def join(trace: Trace) -> Iterator[Document]:
+        for part in trace.parts():
+            if is_part is None or not all(map(is_part, part.first_documents())):
+                yield from part.own_documents()
+            else:
+                values = [document.value for document in part.own_documents()]
+                yield Document(part.label, values, part.whole_name)
 
     def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
-        return to_sessions(_read_documents(join(trace), context, translate, describe, record), context)
+        documents = _translate_documents(join(trace), context, translate, describe)
+        if requests:
+            return to_sessions(join_requests(documents, trace.label, context, record), context)
+        named = (to_conversation(document, messages, context, record) for document, messages in documents)
+        return to_sessions(named, context)
 
     def recognises(head: Head) -> bool:
         parts = is_part is not None and bool(head.documents) and all(map(is_part, head.documents))
         return any(map(translate, [list(head.documents)] if parts else head.documents))
 
-    return TraceFormat(name, title, recognises, read)
+    return TraceFormat(name, title, recognises, read, joins=is_request_log if requests else False)
 
 
-def _read_documents(
+def _translate_documents(
     documents: Iterable[Document],
     context: ReadContext,
     translate: Translate,
     describe: Callable[[Json], Json],
-    record: Reader,
-) -> Iterator[Conversation]:
+) -> Iterator[tuple[Document, Messages]]:
+    """Yield the messages of each conversation, with a document that names it."""
     for document in documents:
         conversations = translate(document.value)
         if not conversations:
@@ -65,8 +73,7 @@ def _read_documents(
             context.settle()
         for number, messages in enumerate(conversations or (), 1):
             name = document.name if number == 1 else Position(f"{document.name}:{number}")
-            named = Document(document.place, describe(document.value) if number == 1 else {}, name)
-            yield to_conversation(named, messages, context, record)
+            yield Document(document.place, describe(document.value) if number == 1 else {}, name), messages
 
 
 def make_transcript_format(

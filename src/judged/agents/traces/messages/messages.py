@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import datetime
+from itertools import takewhile
 
 from msgspec import UNSET
 
@@ -23,6 +25,7 @@ from judged.agents.traces.json_values import (
 )
 from judged.agents.traces.messages.requests import RequestLog, RequestShape, canonical
 from judged.agents.traces.open import Document, Trace
+from judged.agents.traces.results.tools import is_search_name
 
 
 class Transcript:
@@ -47,11 +50,22 @@ class Transcript:
         turn.question = "\n\n".join(filter(None, (turn.question, question))) or None
         self._now = time
 
-    def step(self, calls: list[Call], *, tokens: float | None = None, time: float | None = None) -> Step:
+    def wait(self, time: float | None) -> None:
+        """Record that nothing happened until a time, at which the next step begins."""
+        self._now = time
+
+    def step(
+        self,
+        calls: list[Call],
+        *,
+        tokens: float | None = None,
+        cost: float | None = None,
+        time: float | None = None,
+    ) -> Step:
         """Record a step of the agent, with its parallel calls; it began at the time of the message before."""
         if not self.turns:
             self.turns.append(Turn())
-        step = Step(calls=calls, tokens=tokens)
+        step = Step(calls=calls, tokens=tokens, cost=cost)
         self.turns[-1].steps.append(step)
         self._open.extend(calls)
         self._began = self._now
@@ -79,18 +93,22 @@ class Transcript:
     def say(self, message: JsonObject, *, implies_search: bool = False) -> None:
         """Record the text of an answer and what it cites, which stands in for results that the trace lacks.
 
-        Those of the last search, if it has no output; or, where an answer with citations implies a search, those of that.
+        Those of the last of the searches since the last one with results; or, where an answer with citations implies a
+        search, those of that.
         """
         if not self.turns:
             self.turns.append(Turn())
-        turn, cited = self.turns[-1], list(_find_citations(message))
+        turn, cited = self.turns[-1], list(find_citations(message))
         turn.answer = join_text(message.get("content")) or turn.answer
-        turn.cited += [str(result["url"]) for result in cited]
+        turn.cited += [str(result["url"]) for result in cited if "url" in result]
         calls = [call for step in turn.steps for call in step.calls]
-        if cited and calls and calls[-1].output is UNSET and calls[-1].search:
-            calls[-1].output, calls[-1].cited = cited, True
+        blank = _find_blank(calls) if cited else []
+        if blank:
+            blank[-1].output, blank[-1].cited = cited, len(blank)
+            for call in blank[:-1]:
+                call.output = []
         elif cited and implies_search and not calls and turn.steps:
-            turn.steps[-1].calls.append(Call(tool="web_search", output=cited, cited=True, search=True))
+            turn.steps[-1].calls.append(Call(tool="web_search", output=cited, cited=1, search=True))
 
     def find_problems(self) -> Iterator[tuple[str, str]]:
         """Yield the code and the message of each problem of the conversation as a whole."""
@@ -115,18 +133,46 @@ class Transcript:
             self.turns[-1].steps[-1].seconds = time - self._began
 
 
-def _find_citations(message: JsonObject) -> Iterator[JsonObject]:
-    """Yield the pages that a message cites: in annotations of OpenAI, or in citations of Anthropic."""
-    content = message.get("content")
-    blocks = list_objects(content)
-    for block in (message, *blocks):
+def _find_blank(calls: list[Call]) -> list[Call]:
+    """Return the provider's searches whose results a citation may stand in for, in their order.
+
+    Those without an output since the last search with one; or all of a turn if none of them has a result, since Grok
+    writes an empty list of sources for every search.
+    """
+    searches = [
+        call
+        for call in calls
+        if (is_search_name(call.tool) if call.search is None else call.search) and not call.failed
+    ]
+    if all(call.output is UNSET or call.output == [] for call in searches):
+        return searches
+    blank = list(takewhile(lambda call: call.output is UNSET, reversed(searches)))
+    return blank[::-1]
+
+
+def find_citations(message: JsonObject) -> Iterator[JsonObject]:
+    """Yield the pages or files that a message cites, each once: in annotations of OpenAI, or in citations of Anthropic."""
+    shown: set[str] = set()
+    for block in (message, *list_objects(message.get("content"))):
         for name in ("annotations", "citations"):
             notes = block.get(name)
             for note in notes if isinstance(notes, list) else ():
-                held = get_object(note, "url_citation") or note
-                url = first_text(held, ("url", "source"))
-                if url and "://" in url:
-                    yield {"url": url, "title": held.get("title")}
+                cited = _read_citation(note)
+                key = cited.get("url") or cited.get("id")
+                if key and key not in shown:
+                    shown.add(key)
+                    yield cited
+
+
+def _read_citation(note: Json) -> JsonObject:
+    """Return the page or file that an annotation cites; nothing for an address that is not one."""
+    held = get_object(note, "url_citation") or note
+    url, text = first_text(held, ("url", "source")), first_text(held, ("content",))
+    if url and "://" in url:
+        return {"url": url, "title": held.get("title"), **({"snippet": text} if text else {})}
+    if get_str(note, "type") == "file_citation" and (identity := first_text(note, ("file_id", "file_name"))):
+        return {"id": identity, "title": first_text(note, ("filename", "file_name"))}
+    return {}
 
 
 def join_text(content: Json) -> str:
@@ -139,6 +185,27 @@ def join_text(content: Json) -> str:
         return ""
     texts = (item.get("text") if isinstance(item, dict) else item for item in content)
     return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def find_cost(message: JsonObject) -> float | None:
+    """Return the money that a response says that it took: OpenRouter's and Perplexity's `usage.cost`, Dify's total price."""
+    usage = get_object(message, "usage")
+    price = usage.get("cost", usage.get("total_price"))
+    price = price.get("total_cost") if isinstance(price, dict) else price
+    return to_amount(price)
+
+
+def to_amount(value: Json) -> float | None:
+    """Return an amount of money, which may be written as text; None for what is not one.
+
+    >>> to_amount("0.0012"), to_amount(True), to_amount(-1), to_amount("free")
+    (0.0012, None, None, None)
+    """
+    try:
+        amount = -1.0 if isinstance(value, bool) or not isinstance(value, (int, float, str)) else float(value)
+    except (ValueError, OverflowError):
+        return None
+    return amount if 0 <= amount < math.inf else None
 
 
 def count_tokens(message: JsonObject) -> float | None:
@@ -226,8 +293,15 @@ def messages_in_head(head: Head) -> list[Messages]:
 
 def read_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[Conversation]:
     """Yield the conversations of a trace whose documents hold messages, or are the messages of one conversation."""
+    return join_requests(_read_documents(trace, context), trace.label, context, read)
+
+
+def join_requests(
+    documents: Iterable[tuple[Document, Messages]], label: str, context: ReadContext, read: Reader
+) -> Iterator[Conversation]:
+    """Yield conversations, each once: documents that repeat the beginning of another one are joined to it."""
     log = RequestLog(SHAPE, context)
-    for document, messages in _read_documents(trace, context):
+    for document, messages in documents:
         scope = first_text(document.value, THREADS)
         yield from (
             to_conversation(held.document, held.items, context, read)
@@ -236,14 +310,14 @@ def read_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iter
     yield from (to_conversation(held.document, held.items, context, read) for held in log.finish())
     if log.joined:
         context.problems.note(
-            f"{trace.label}: {log.joined:,} documents are the beginning of another one, or the same again, and were joined"
+            f"{label}: {log.joined:,} documents are the beginning of another one, or the same again, and were joined"
         )
 
 
 def _print(message: JsonObject) -> Hashable | None:
-    """Return what of a message is the same in every request that repeats it."""
+    """Return what of a message is the same in every request that repeats it; None for what a response alone implies."""
     role, content = message["role"], message.get("content")
-    if role in {"system", "developer"}:
+    if role in {"system", "developer"} or message.get("implied"):
         return None
     blocks = list_objects(content)
     calls = [_print_call(call) for call in _listed_calls(message)]
@@ -281,9 +355,14 @@ def _call_ids(message: JsonObject) -> Iterator[Json]:
 
 
 def _read_documents(trace: Trace, context: ReadContext) -> Iterator[tuple[Document, Messages]]:
-    """Yield each document with its messages; documents that are messages themselves are one conversation."""
+    """Yield each document with its messages; documents of a file that are messages themselves are one conversation."""
+    for part in trace.parts():
+        yield from _read_part(part, context)
+
+
+def _read_part(trace: Trace, context: ReadContext) -> Iterator[tuple[Document, Messages]]:
     alone: Messages = []
-    for document in trace.documents():
+    for document in trace.own_documents():
         messages = find_messages(document.value)
         if messages is None:
             context.report("malformed-session", document.place, "holds no messages")

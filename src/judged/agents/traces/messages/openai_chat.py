@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import UNSET
+
 from judged.agents.tables import Session
 from judged.agents.traces.assemble import to_sessions
 from judged.agents.traces.context import ReadContext
 from judged.agents.traces.conversation import Call
 from judged.agents.traces.format import Head, TraceFormat
-from judged.agents.traces.json_values import Json, JsonObject, first_text, get_object, get_str
+from judged.agents.traces.json_values import (
+    Json,
+    JsonObject,
+    first_text,
+    get_object,
+    get_str,
+    list_objects,
+)
 from judged.agents.traces.messages.messages import (
     Messages,
     Transcript,
     count_tokens,
+    find_cost,
     join_text,
     messages_in_head,
     parse_time,
     read_conversations,
 )
+from judged.agents.traces.messages.requests import is_request_log
 from judged.agents.traces.open import Trace
 from judged.agents.traces.results.outputs import Unparsed, find_groups, is_result
 
@@ -40,12 +51,32 @@ def record_messages(messages: Messages, transcript: Transcript) -> None:
         if role == "user":
             transcript.ask(join_text(message.get("content")), time=time)
         elif role == "assistant":
-            if not transcript.step(_calls(message), tokens=count_tokens(message), time=time).calls:
+            _record_executed(message, transcript)
+            step = transcript.step(
+                _calls(message), tokens=count_tokens(message), cost=find_cost(message), time=time
+            )
+            if not step.calls:
                 transcript.say(message, implies_search=True)
             transcript.foreign = transcript.foreign or _foreign_format(message)
         elif role in {"tool", "function"}:
             for output, identity, failed in _outputs(message):
                 transcript.answer(output, id=identity, tool=message.get("name"), failed=failed, time=time)
+
+
+def _record_executed(message: JsonObject, transcript: Transcript) -> None:
+    """Record the tools that Groq ran before it answered, each a step; their results are also in the text of the output."""
+    executed = list_objects(message.get("executed_tools"))
+    for tool in executed:
+        results = get_object(tool, "search_results").get("results")
+        output = results if results or get_str(tool, "type") == "search" else tool.get("output")
+        call = Call(
+            tool=str(tool.get("name") or tool.get("type") or "unnamed"),
+            arguments=tool.get("arguments"),
+            output=UNSET if output is None else output,
+        )
+        step = transcript.step([call])
+        if len(executed) == 1:  # of several steps it is not known which took how many
+            step.tokens, step.cost = count_tokens(message), find_cost(message)
 
 
 def _foreign_format(message: JsonObject) -> str | None:
@@ -113,4 +144,4 @@ def _call(written: JsonObject) -> Call:
     return Call(tool=tool, arguments=arguments, id=written.get("id"))
 
 
-FORMAT = TraceFormat("openai-chat", "OpenAI chat messages", recognises, read)
+FORMAT = TraceFormat("openai-chat", "OpenAI chat messages", recognises, read, joins=is_request_log)

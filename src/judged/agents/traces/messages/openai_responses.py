@@ -21,8 +21,8 @@ from judged.agents.traces.json_values import (
     get_str,
     list_objects,
 )
-from judged.agents.traces.messages.messages import Transcript, count_tokens, join_text
-from judged.agents.traces.messages.requests import RequestLog, RequestShape, canonical
+from judged.agents.traces.messages.messages import Transcript, count_tokens, find_cost, join_text
+from judged.agents.traces.messages.requests import RequestLog, RequestShape, canonical, is_request_log
 from judged.agents.traces.open import Document, Trace
 
 OUTPUTS = frozenset(
@@ -54,25 +54,33 @@ def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
 def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]:
     """Yield conversations: responses linked by `previous_response_id`, or each repeating all before."""
     log = RequestLog(SHAPE, context)
-    alone: Items = []
-    for document in trace.documents():
+    alone: dict[Trace, Items] = {}
+    for part, document in (
+        (source, document) for source in trace.parts() for document in source.own_documents()
+    ):
         if _is_item(document.value):
-            alone.append(document.value)
+            alone.setdefault(part, []).append(document.value)
+            continue
+        items = _items(document.value)
+        if not items:  # a recorder of requests has those of files and stores as well
+            context.report("malformed-session", document.place, "holds no items of a response")
+            context.settle()
             continue
         ids = [name for name in (_response_id(document.value), _previous_id(document.value)) if name]
-        yield from (
-            _conversation(held.parts, context)
-            for held in log.add(document, _items(document.value), links=ids)
-        )
+        yield from (_conversation(held.parts, context) for held in log.add(document, items, links=ids))
     yield from (_conversation(held.parts, context) for held in log.finish())
-    if alone:
-        yield _conversation([(Document(trace.label, {}, trace.whole_name), alone)], context)
+    for part, listed in alone.items():
+        yield _conversation([(Document(part.label, {}, part.whole_name), listed)], context)
 
 
 def _print(item: JsonObject) -> Hashable | None:
     """Return what of an item is the same in every copy: neither its id, which a request does not repeat, nor its status."""
     kind, role = get_str(item, "type") or "message", get_str(item, "role")
     if kind == "reasoning" or role in {"system", "developer"}:
+        return None
+    if (
+        kind.endswith("_call") and kind not in ELSEWHERE
+    ):  # run by the provider, and not sent back by all clients
         return None
     arguments = canonical(item.get("arguments", item.get("input")))
     return (
@@ -87,13 +95,13 @@ def _has_ended(items: Items) -> bool:
 
 
 SHAPE = RequestShape(_print, lambda item: (item.get("call_id"),), _has_ended)
-"""How items are compared."""
+"""Comparison of items, by which requests of one conversation are joined."""
 
 
 def _conversation(chain: Chain, context: ReadContext) -> Conversation:
     transcript = Transcript()
     for document, items in chain:
-        record_items(items, _count_usage(document.value), transcript)
+        record_items(items, _count_usage(document.value), transcript, cost=_find_price(document.value))
     document = chain[0][0]
     first = document.value if isinstance(document.value, dict) else {}
     response = get_body(first, "response") or first
@@ -110,7 +118,9 @@ def _conversation(chain: Chain, context: ReadContext) -> Conversation:
     )
 
 
-def record_items(items: Items, tokens: float | None, transcript: Transcript) -> None:
+def record_items(
+    items: Items, tokens: float | None, transcript: Transcript, *, cost: float | None = None
+) -> None:
     """Record items in the transcript; adjacent calls are one step."""
     searched: list[Step] = []
     for is_calls, group in groupby(items, _is_call):
@@ -120,7 +130,7 @@ def record_items(items: Items, tokens: float | None, transcript: Transcript) -> 
         for item in group:
             _record_item(item, transcript)
     if len(searched) == 1:  # of several steps it is not known which took how many
-        searched[0].tokens = tokens
+        searched[0].tokens, searched[0].cost = tokens, cost
 
 
 def _is_call(item: JsonObject) -> bool:
@@ -178,10 +188,17 @@ def _web_search(item: JsonObject) -> Call:
     return Call(
         tool="web_search" if does == "search" else f"web_search.{does}",
         arguments={"query": asked} if does == "search" else {"url": action.get("url")},
-        output=_or_unset(action.get("sources")),
+        output=_or_unset(_find_documents(action.get("sources"))),
         failed=item.get("status") == "failed",
         search=does == "search",
     )
+
+
+def _find_documents(sources: Json) -> Json:
+    """Return the sources that are documents: not `{"type": "api", "name": "oai-weather"}`, which names a service."""
+    if not isinstance(sources, list):
+        return sources
+    return [source for source in sources if get_str(source, "type") != "api"]
 
 
 def _or_unset(value: Json) -> Json:
@@ -240,10 +257,15 @@ def _conversation_name(first: JsonObject, metadata: JsonObject) -> str | None:
     )
 
 
+def _find_price(value: Json) -> float | None:
+    bodies = (value, get_body(value, "response")) if isinstance(value, dict) else ()
+    return next((cost for body in bodies if (cost := find_cost(body)) is not None), None)
+
+
 def _count_usage(value: Json) -> float | None:
     return (
         count_tokens(value) or count_tokens(get_body(value, "response")) if isinstance(value, dict) else None
     )
 
 
-FORMAT = TraceFormat("openai-responses", "OpenAI Responses", recognises, read)
+FORMAT = TraceFormat("openai-responses", "OpenAI Responses", recognises, read, joins=is_request_log)

@@ -11,19 +11,31 @@ import msgspec
 
 from judged.agents.traces.context import ReadContext
 from judged.agents.traces.json_values import Json, JsonObject, get_str
-from judged.agents.traces.open import Document
+from judged.agents.traces.open import Document, Trace
 
 KEPT = 64
 """Number of conversations kept open for a request that continues them."""
 _RANDOM = re.compile(r"(?=.*\d)(?=.*[a-z])[\w.-]{10,}", re.IGNORECASE)
 """An id that no two conversations share; `call_1` may be that of many."""
 
+LOGGED = ("request", "response", "custom_id")
+"""Fields of a record of a request."""
+
+
+def is_request_log(trace: Trace) -> bool:
+    """Return whether a trace is a log of requests, which may go on in another file."""
+    return trace.is_json and any(
+        isinstance(document, dict) and any(name in document for name in LOGGED)
+        for document in trace.first_documents()
+    )
+
+
 Items: TypeAlias = list[JsonObject]
 
 
 @dataclass(frozen=True, slots=True)
 class RequestShape:
-    """How the messages or items of a format are compared."""
+    """Comparison of the messages or items of a format."""
 
     print: Callable[[JsonObject], Hashable | None]
     """The part of an item that is the same in every copy; None: it is not compared, such as a system prompt with the time."""

@@ -8,7 +8,13 @@ import msgspec
 
 from judged.agents.traces.json_values import Json, JsonObject, get_object, get_str, preview
 from judged.agents.traces.results.fields import ALIASES, NESTED
-from judged.agents.traces.results.text import Group, NotPython, find_groups_in_text, parse_python
+from judged.agents.traces.results.text import (
+    Group,
+    NotPython,
+    find_groups_in_text,
+    is_failure_text,
+    parse_python,
+)
 
 _FRAMED = re.compile(
     r"(?:[^\n]{0,200}:[ \t]*\n+)?(?:```(?:json)?[ \t]*\n)?(?P<value>[\[{].*[\]}])\s*(?:```)?", re.DOTALL
@@ -39,6 +45,15 @@ WRAPPERS = (
     *("payload", "text", "message"),
 )
 """Fields that hold the output itself, if it is wrapped."""
+
+FAILED = frozenset(("error", "failed", "failure", "fail", "timeout", "blocked", "denied", "forbidden"))
+"""States of a search that failed."""
+
+COUNTS = ("total", "count", "total_results", "totalResults", "num_results", "result_count", "hits")
+"""Fields that say how many results there are."""
+
+MEDIA = frozenset(("image", "image_url", "input_image", "audio", "input_audio"))
+"""Types of blocks that are shown to a model and are not results."""
 
 _OWN = frozenset(name for field in ("url", "title", "snippet") for name in ALIASES[field])
 _DEEPEST = 8
@@ -119,7 +134,9 @@ def _find_groups(output: Json, queries: list[str], depth: int) -> list[Group] | 
         return find_groups_in_text(output) if value is output else _find_groups(value, queries, depth + 1)
     if isinstance(output, dict):
         return _in_object(output, queries, depth)
-    return _in_list(output, queries, depth) if isinstance(output, list) else None
+    if not isinstance(output, list):
+        return None
+    return _in_list([item for item in output if not _is_aside(item)], queries, depth)
 
 
 def _parse_lines(text: str) -> list[Json] | None:
@@ -145,14 +162,46 @@ def _in_object(output: JsonObject, queries: list[str], depth: int) -> list[Group
     if output.get("isError") is True or output.get("is_error") is True:
         return [(None, [])]
     held = _find_held(output)
-    if held is not None:
-        return _find_groups(held, queries, depth + 1)
-    return [(None, [])] if is_failure(output) or not output else None
+    groups = None if held is None else _find_groups(held, queries, depth + 1)
+    if groups is None and (not output or is_failure(output) or _is_blank(output)):
+        return [(None, [])]
+    return groups
 
 
 def is_failure(output: JsonObject) -> bool:
     """Return whether an object says that something went wrong."""
-    return any(output.get(name) for name in ("error", "errors", "error_code"))
+    if any(output.get(name) for name in ("error", "errors", "error_code")):
+        return True
+    states = [output.get(name) for name in ("status", "code", "statusCode", "status_code")]
+    failed = any(
+        state >= 400 if type(state) is int else isinstance(state, str) and state.lower() in FAILED
+        for state in states
+    )
+    refused = any(output.get(name) is False for name in ("success", "ok"))
+    return failed or refused or (output.keys() == {"detail"} and isinstance(output["detail"], str))
+
+
+def _is_blank(output: JsonObject) -> bool:
+    """Return whether an object says that nothing was found: null in place of a list, or a count of 0."""
+    return any(name in output and output[name] is None for name in LISTS) or any(
+        output.get(name) == 0 and output.get(name) is not False for name in COUNTS
+    )
+
+
+def describe_failure(output: Json) -> str | None:
+    """Return the beginning of an output that says that the search failed or was blocked; None for any other."""
+    value = parse_text(output) if isinstance(output, str) else output
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, dict):
+        inner = next((value[name] for name in WRAPPERS if isinstance(value.get(name), (str, list))), None)
+        failed = is_failure(value) or value.get("isError") is True or value.get("is_error") is True
+        return _quote_beginning(output) if failed else describe_failure(inner) if inner is not None else None
+    return (
+        _quote_beginning(value)
+        if isinstance(value, str) and value.strip() and is_failure_text(value)
+        else None
+    )
 
 
 def _find_held(output: JsonObject) -> Json:
@@ -208,6 +257,15 @@ def _in_list(output: list[Json], queries: list[str], depth: int) -> list[Group] 
     if output and all(isinstance(item, dict) and "query" in item and not is_result(item) for item in output):
         return _combine([(str(item["query"]), _without(item, "query")) for item in output], depth)
     return [(None, [_unwrap(item) for item in output])]
+
+
+def _is_aside(item: Json) -> bool:
+    """Return whether an item of an output is an image, or says only that something went wrong."""
+    if not isinstance(item, dict):
+        return False
+    return get_str(item, "type") in MEDIA or (
+        is_failure(item) and not is_result(item) and _find_held(item) is None
+    )
 
 
 def _is_opensearch(output: list[Json]) -> bool:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from html import unescape
+from itertools import pairwise, takewhile
 
 from judged.agents.traces.json_values import Json, JsonObject
 from judged.agents.traces.results.fields import ALIASES
@@ -103,6 +104,41 @@ _FAILED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Prefixes of failure reports; `Error handling in Rust` is the title of a page."""
+_NOTHING_ELSEWHERE = re.compile(
+    # German, French, Spanish and Portuguese
+    r"keine?\b.{0,40}\b(?:ergebnis(?:se)?|treffer|dokumente?|resultate?)\b|nichts gefunden|"
+    r"aucune?\b.{0,40}\b(?:résultats?|documents?|correspondances?)\b|pas de résultats?|rien trouvé|"
+    r"no (?:se|hay|hubo|existen)\b.{0,40}\b(?:resultados?|coincidencias|documentos)\b|ning[uú]n resultado|"
+    r"(?:sin|sem|nenhum) resultados?|nada encontrado|não\b.{0,40}\b(?:resultados?|documentos?)\b|"
+    # Italian, Dutch, Swedish, Norwegian, Danish, Finnish, Polish, Czech, Hungarian and Turkish
+    r"nessun\w* (?:risultat\w+|document\w+|corrispondenz\w+)|non\b.{0,40}\brisultati\b|"
+    r"geen\b.{0,30}\bresultaten\b|ing(?:a|en) (?:resultat\w*|träffar|treff)|ei tuloksia|"
+    r"nie znaleziono|brak wyników|žádné výsledky|nincs találat|sonuç bulunamadı|sonuç yok|"
+    # Russian, Ukrainian, Chinese, Japanese and Korean
+    r"ничего не (?:найдено|нашлось)|результат\w* не найден\w*|нет результатов|нічого не знайдено|"
+    r"(?:没有|没|未能?|找不到|無|无|查無|沒有)(?:找到|搜索到|搜尋到|检索到|檢索到|发现|發現|搜到|查到)?.{0,20}"
+    r"(?:结果|結果|内容|內容|文档|文檔|信息|资料|資料)|"
+    r"結果(?:が|は).{0,20}(?:ありません|見つかりません|なし)|該当.{0,20}(?:ありません|見つかりません)|"
+    r"결과(?:가|를|는)? ?(?:없|찾을 수 없)|"
+    # Arabic, Hindi, Vietnamese, Indonesian and Hebrew
+    r"لم (?:يتم|أجد|نعثر).{0,30}نتائج|لا توجد نتائج|कोई परिणाम नहीं|"
+    r"không (?:tìm thấy|có).{0,20}kết quả|tidak (?:ada|ditemukan).{0,20}hasil|לא נמצאו תוצאות",
+    re.IGNORECASE,
+)
+"""Sentences that say in other languages that nothing was found."""
+_SHORT = 200
+"""Most characters of a text that is such a sentence, or says that a request was blocked, and nothing else."""
+_BLOCKED = re.compile(
+    r"\W*(?:(?:http )?(?:40\d|429|5\d\d)\b\W*(?:client|server|forbidden|unauthori[sz]ed|not found|too many|bad|internal|"
+    r"service|gateway|error|access)|access (?:was )?denied|(?:please )?(?:verify|confirm)\b.{0,20}\bhuman\b|"
+    r"(?:are|prove) you\b.{0,20}\b(?:human|robot)\b|.{0,80}\bcaptcha\b|(?:just|one) a? ?moment\b|"
+    r"unauthori[sz]ed\b|forbidden\b|(?:invalid|missing|incorrect|no) (?:api|access|auth\w*) ?(?:key|token)|"
+    r"(?:your |the )?request\b.{0,20}\b(?:blocked|denied|rejected)|quota\b|(?:monthly |daily |usage )?limit\b.{0,20}"
+    r"\b(?:reached|exceeded)|(?:the )?(?:service|server|search engine|site)\b.{0,20}\bunavailable|blocked by\b|"
+    r"(?:enable|turn on) javascript|checking your browser|you have been blocked)",
+    re.IGNORECASE,
+)
+"""Beginnings of what a server says to a client that it does not answer."""
 _BETWEEN = re.compile(r"\n={5,}\n")
 """The separator between the outputs of several queries."""
 _BARE_TITLE = re.compile(r"^[ \t]*+(?P<number>\d{1,3})\. \[(?P<title>[^\n]+)\]$", re.MULTILINE)
@@ -136,11 +172,25 @@ _PASSAGE = re.compile(
     r"\[(?P<box>\d{1,9}+)\][:.]?|(?P<list>\d{1,9}+)[.)])[ \t]++",
     re.IGNORECASE | re.MULTILINE,
 )
+_EMPTIED = re.compile(r"[ \t]*\(?(?:(?:source|url|link):[ \t]*)?\0\)?", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s<>\"')\]]+")
 _ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'()\[\]{}|\\]|\([^\s<>\"'()]*+\))++")
 _DATED = re.compile(r"^(?:Date published|Source):[^\n]*\n?", re.MULTILINE)
 _PAPER = re.compile(
     r"^Published: [^\n]*+\nTitle: (?P<title>[^\n]*+)\nAuthors: [^\n]*+\nSummary: ", re.MULTILINE
+)
+_FOOTNOTE = re.compile(r"(?:\[\^?|【)(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)(?:†[^\]】\n]{0,80})?[\]】](?![(\w])")
+"""A number, or several, in brackets: `[1]`, `[1, 2]`, `[^3]`, `【4†source】`."""
+_DIGITS = re.compile(r"\d+")
+_TABLE_RULE = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*")
+_CELLS = re.compile(r"(?<!\\)\|")
+_CELL_LINK = re.compile(r"[*_]{0,2}\[(?P<title>[^\[\]]*)\]\((?P<url>https?://[^\s]+)\)[*_]{0,2}")
+_SOURCE_LINE = re.compile(
+    r"[ \t*_>(\[-]*(?:source|url|link|from)[*_]*:[*_]*[ \t]*<?(?P<url>https?://[^\s<>]+?)>?[ \t)\]*_]*\Z",
+    re.IGNORECASE,
+)
+_ADDRESS_LINE = re.compile(
+    r"[ \t]*(?:[-*•]|\d+[.)])?[ \t]*(?:(?P<title>[^\s].*?)[ \t]*[-–—:|(][ \t]*)?<?(?P<url>https?://[^\s<>)]+)[>)]?[ \t]*"
 )
 _TEXTS = frozenset(ALIASES["snippet"])
 _NAMES = {"page": "title", "summary": "text", "abstract": "text", "docid": "id", "documentid": "id"}
@@ -169,10 +219,34 @@ def find_addresses(text: str) -> list[str]:
     return list(dict.fromkeys(addresses))
 
 
+def find_footnotes(text: str) -> list[int]:
+    """Return the numbers of the footnotes in an answer, each once; a number that is a link names its own address.
+
+    >>> find_footnotes("It is tall [2], and old [1, 3]. See [4](https://e.org) and 【5†source】; 10 [m].")
+    [2, 1, 3, 5]
+    """
+    marks = _FOOTNOTE.findall(text) if "[" in text or "【" in text else ()
+    return list(dict.fromkeys(int(number) for mark in marks for number in _DIGITS.findall(mark)))
+
+
 def is_empty(text: str) -> bool:
     """Return whether a text says that nothing was found, or that the search failed."""
     bare = text.strip()
-    return not bare or _NOTHING.fullmatch(bare) is not None or _FAILED.fullmatch(bare) is not None
+    if not bare or _NOTHING.fullmatch(bare) is not None or is_failure_text(bare):
+        return True
+    return len(bare) <= _SHORT and "://" not in bare and _NOTHING_ELSEWHERE.search(bare) is not None
+
+
+def is_failure_text(text: str) -> bool:
+    """Return whether a text says that the search failed, or that its request was blocked.
+
+    >>> is_failure_text("429 Too Many Requests"), is_failure_text("404 Not Found: the history of an error")
+    (True, True)
+    >>> is_failure_text("500 days of summer")
+    False
+    """
+    bare = text.strip()
+    return _FAILED.fullmatch(bare) is not None or (len(bare) <= _SHORT and _BLOCKED.match(bare) is not None)
 
 
 def _read_results(text: str) -> list[Json] | None:
@@ -182,6 +256,7 @@ def _read_results(text: str) -> list[Json] | None:
     readers: tuple[Callable[[str], list[Json]], ...] = (
         read_elements,
         _read_link_lists,
+        _read_markdown_table,
         _read_links,
         _read_titled,
         _read_numbered,
@@ -189,7 +264,9 @@ def _read_results(text: str) -> list[Json] | None:
         _read_papers,
         read_sections,
         _read_records,
+        _read_sourced,
         _read_passages,
+        _read_addresses,
         _read_table,
     )
     for read in readers:
@@ -276,6 +353,67 @@ def _read_table(text: str) -> list[Json]:
     if any(len(row) != len(names) for row in rows if row):
         return []
     return [dict(zip(names, row, strict=True)) for row in rows if row]
+
+
+def _read_markdown_table(text: str) -> list[Json]:
+    """Read a table of Markdown with two of our fields, or with links, in its columns."""
+    lines = [line.strip() for line in text.split("\n")]
+    at = next((at for at, line in enumerate(lines) if _TABLE_RULE.fullmatch(line)), 0)
+    if not at or "|" not in lines[at - 1]:
+        return []
+    names = [name.strip("*_ ").lower() for name in _split_cells(lines[at - 1])]
+    rows = [_split_cells(line) for line in takewhile(lambda line: "|" in line, lines[at + 1 :])]
+    records = [_read_cells(names, row) for row in rows]
+    return list(records) if records and all(len(record) > 1 for record in records) else []
+
+
+def _split_cells(line: str) -> list[str]:
+    return [cell.replace("\\|", "|").strip() for cell in _CELLS.split(line.strip().strip("|"))]
+
+
+def _read_cells(names: list[str], row: list[str]) -> JsonObject:
+    record: JsonObject = {}
+    for name, cell in zip(names, row, strict=False):
+        link = _CELL_LINK.fullmatch(cell)
+        if link is not None:
+            record.setdefault("title", link["title"])
+            record["url"] = link["url"]
+        elif name in _FIELDS and cell:
+            record[name] = cell.strip("<>") if _URL.match(cell.strip("<>")) else cell
+    return record
+
+
+def _read_sourced(text: str) -> list[Json]:
+    """Read texts that each begin, or end, with a line `Source: URL`."""
+    lines = [line for line in text.strip().split("\n") if not _RULE.fullmatch(line)]
+    marks = [at for at, line in enumerate(lines) if _SOURCE_LINE.match(line)]
+    if not marks:
+        return []
+    if marks[0] == 0:
+        parts = [lines[start:end] for start, end in pairwise([*marks, len(lines)])]
+    elif marks[-1] == len(lines) - 1:
+        parts = [lines[start:end] for start, end in pairwise([0, *(at + 1 for at in marks)])]
+    else:
+        return []
+    return [_read_sourced_part(part) for part in parts]
+
+
+def _read_sourced_part(lines: list[str]) -> JsonObject:
+    matched = next(filter(None, map(_SOURCE_LINE.match, lines)))
+    body = "\n".join(line for line in lines if not _SOURCE_LINE.match(line)).strip()
+    return {"url": matched["url"], **({"text": body} if body else {})}
+
+
+def _read_addresses(text: str) -> list[Json]:
+    """Read lines that each end with an address, after its title if it has one."""
+    found = [_ADDRESS_LINE.fullmatch(line) for line in text.strip().split("\n") if line.strip()]
+    if not all(found) or (len(found) == 1 and found[0] is not None and found[0]["title"]):
+        return []
+    return [
+        {"url": match["url"], **({"title": match["title"]} if match["title"] else {})}
+        for match in found
+        if match
+    ]
 
 
 def _read_titled(text: str) -> list[Json]:
@@ -381,7 +519,8 @@ def _read_passages(text: str) -> list[Json]:
 
 def _passage(text: str) -> JsonObject:
     match = _URL.search(text)
-    title, _, below = (line.strip() for line in text.replace(match[0] if match else "\0", "").partition("\n"))
+    bare = _EMPTIED.sub("", text.replace(match[0], "\0")) if match else text
+    title, _, below = (line.strip() for line in bare.partition("\n"))
     if not below:
         return {"url": match and match[0], "text": title}
     return {"url": match and match[0], "title": title.strip(" -–—:|*_"), "text": below}

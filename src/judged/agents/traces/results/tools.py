@@ -83,6 +83,11 @@ ACTING = frozenset(
 )
 """Words of tools that do something other than searching."""
 
+LOCAL = frozenset(
+    ("files", "code", "codebase", "directory", "directories", "folder", "folders", "symbols", "workspace")
+)
+"""Words of tools that may look through the files of the agent itself, or through documents."""
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -99,6 +104,9 @@ def is_search_name(tool: str) -> bool | None:
     # before the words of searching: `open_search_result` opens, and `search_replace` edits
     if words[0] in OPENING or words[-1] == "replace":
         return False
+    # a coding agent looks through its own files; `file_search` is OpenAI's search of stored documents
+    if "grep" in words or "glob" in words or (len(words) > 1 and not LOCAL.isdisjoint(words)):
+        return None
     if any(word in SEARCHING or (word.endswith("search") and word != "research") for word in words):
         return True
     if any(word in OPENING or word in ACTING for word in words):

@@ -150,6 +150,12 @@ def to_object(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, dict) else {}
 
 
+def list_records(value: Json) -> list[Mapping[str, Json]]:
+    """Return the records of an answer of an API, which lists them under `data`, or the value as the only record."""
+    held = to_object(value).get("data")
+    return [to_object(item) for item in (held if isinstance(held, list) else [value])]
+
+
 def decode(value: Json) -> Json:
     r"""Decode JSON text, even if encoded twice; return anything else unchanged.
 

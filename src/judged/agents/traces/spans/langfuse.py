@@ -5,11 +5,14 @@ Read as Langfuse's API reference describes them (`GET /api/public/traces/{traceI
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.json_values import Json, JsonObject, add_counts
-from judged.agents.traces.spans.attributes import decode, to_object
+from judged.agents.traces.messages.messages import to_amount
+from judged.agents.traces.results.tools import is_search_name
+from judged.agents.traces.spans.attributes import decode, list_records, to_object
 from judged.agents.traces.spans.conversations import make_reader
 from judged.agents.traces.spans.payloads import (
     find_answers,
@@ -34,20 +37,19 @@ USAGE = (
 )
 
 
+_EVENT = re.compile(r"\Atool\.(.+)\.(?:success|finish|start|error)(?:-\d+)?\Z")
+"""The name of an event of a tool, as BeeAI writes it: `tool.search.wikipedia.success-12`."""
+
+
 def read_spans(value: Json) -> Iterator[Span | None]:
     """Yield the spans in one JSON document: a trace with its observations, an observation, or a page."""
-    for record in _records(value):
+    for record in list_records(value):
         observations = decode(record.get("observations"))
         if isinstance(observations, list) and not _is_observation(record):
-            yield _trace(record)
+            yield _trace(to_object(record.get("trace")) or record)
             yield from (_span(to_object(item)) for item in observations if isinstance(item, dict))
         else:
             yield _span(record)
-
-
-def _records(value: Json) -> list[Mapping[str, Json]]:
-    held = to_object(value).get("data")
-    return [to_object(item) for item in (held if isinstance(held, list) else [value])]
 
 
 def _get(record: Mapping[str, Json], name: str) -> Json:
@@ -92,7 +94,7 @@ def _describe(record: Mapping[str, Json]) -> JsonObject:
     """Return the fields of `Span` that the input and output of an observation give."""
     given, returned = decode(record.get("input")), decode(record.get("output"))
     kind = KINDS.get(str(record.get("type")).upper(), "other")
-    facts: JsonObject = {"kind": kind, "name": str(record.get("name") or "")}
+    facts: JsonObject = {"kind": kind, "name": _EVENT.sub(r"\1", str(record.get("name") or ""))}
     if kind == "llm":
         usage = to_object(_get(record, "usageDetails")) or to_object(record.get("usage"))
         return facts | {
@@ -101,9 +103,12 @@ def _describe(record: Mapping[str, Json]) -> JsonObject:
             "cited": find_cited(returned),
             "answers": find_answers(given),
             "tokens": add_counts(usage, USAGE),
+            "cost": _find_cost(record),
             "question": find_question(given),
         }
-    if kind == "other" or (str(record.get("type")).upper() == "SPAN" and not _is_tool(given)):
+    if kind == "other" or (
+        str(record.get("type")).upper() == "SPAN" and not _is_tool(given, returned, facts["name"])
+    ):
         return {**facts, "kind": "other", "question": find_question(given)}
     output = None if returned is None else unwrap_output(returned)
     return facts | {
@@ -113,8 +118,18 @@ def _describe(record: Mapping[str, Json]) -> JsonObject:
     }
 
 
-def _is_tool(given: Json) -> bool:
-    """Return whether the input of a span is that of a tool: a text or arguments, not messages."""
+def _find_cost(record: Mapping[str, Json]) -> float | None:
+    prices = (
+        to_object(_get(record, "costDetails")).get("total"),
+        *(_get(record, name) for name in ("calculatedTotalCost", "totalCost")),
+    )
+    return next((cost for price in prices if (cost := to_amount(price)) is not None), None)
+
+
+def _is_tool(given: Json, returned: Json, name: str) -> bool:
+    """Return whether a span is of a tool: by its input, a text or arguments and not messages, or as the end of a search."""
+    if given is None:  # frameworks that emit an event for the start of a tool and another for its end
+        return returned is not None and is_search_name(name) is True
     return isinstance(given, str) or (isinstance(given, dict) and "messages" not in given)
 
 
@@ -129,7 +144,7 @@ def _is_observation(record: Mapping[str, Json]) -> bool:
 def recognises(head: Head) -> bool:
     """Recognise observations by their type and trace, and traces by their observations."""
     for document in head.mappings:
-        for record in _records(document):
+        for record in list_records(document):
             held = record.get("observations")
             if _is_observation(record) and str(record.get("type")).isupper():
                 return True

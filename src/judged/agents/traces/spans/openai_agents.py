@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.json_values import Json, JsonObject, add_counts
-from judged.agents.traces.spans.attributes import to_object
+from judged.agents.traces.spans.attributes import list_records, to_object
 from judged.agents.traces.spans.conversations import make_reader
 from judged.agents.traces.spans.payloads import find_call_ids, find_question, unwrap_output
 from judged.agents.traces.spans.span import Span, SpanKind, parse_nanoseconds
@@ -21,13 +21,8 @@ KINDS: dict[str, SpanKind] = {"generation": "llm", "response": "llm", "function"
 def read_spans(value: Json) -> Iterator[Span | None]:
     """Yield the spans in one JSON document: one, or a request of many; a trace becomes a span that names its group."""
     return (
-        _group(record) if record.get("object") == "trace" else _span(record) for record in _records(value)
+        _group(record) if record.get("object") == "trace" else _span(record) for record in list_records(value)
     )
-
-
-def _records(value: Json) -> list[Mapping[str, Json]]:
-    held = to_object(value).get("data")
-    return [to_object(item) for item in (held if isinstance(held, list) else [value])]
 
 
 def _group(trace: Mapping[str, Json]) -> Span | None:
@@ -85,7 +80,7 @@ def recognises(head: Head) -> bool:
     return any(
         record.get("object") == "trace.span" and "span_data" in record
         for document in head.mappings
-        for record in _records(document)
+        for record in list_records(document)
     )
 
 

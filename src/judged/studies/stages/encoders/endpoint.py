@@ -15,6 +15,7 @@ from judged.studies.stages.cosine import normalise_rows
 from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.spares import Spares
 from judged.studies.stages.stage import Matrix, StageFailed, Vector
+from judged.studies.stages.tokens import spend
 
 ANSWER_BYTES = 256 << 20
 """The largest answer that is read: 2,048 vectors of 4,096 numbers, in JSON."""
@@ -121,7 +122,7 @@ class EndpointEncoder:
             request["dimensions"] = self.spec.dimensions
         try:
             with self._clients.borrow() as client:
-                return client.ask(
+                answer = client.ask(
                     "POST",
                     f"{self._endpoint.url}/embeddings",
                     request,
@@ -130,6 +131,11 @@ class EndpointEncoder:
                 )
         except EndpointFailed as error:
             raise StageFailed(error.message, hint=error.hint) from None
+        usage = answer.get("usage") if isinstance(answer, dict) else None
+        count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+        known = isinstance(count, int) and count >= 0
+        spend(self.spec.model, count if known else None, 0 if known else None)
+        return answer
 
     def _read(self, answer: Any, count: int) -> Matrix:
         """Return the vectors in the order of the texts; raise `StageFailed` unless there is one for each."""

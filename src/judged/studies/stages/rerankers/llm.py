@@ -22,9 +22,11 @@ import msgspec
 from judged.errors import EndpointFailed
 from judged.labels.answer import find_objects, strip_thinking
 from judged.labels.prompt import disarm
-from judged.net.llm import ChatClient, ChatModel, Endpoint, Message
+from judged.net.llm import ChatClient, ChatModel, Endpoint, Message, Reply
 from judged.studies.stages.rerankers.reranker import RerankSpec
+from judged.studies.stages.spares import Spares
 from judged.studies.stages.stage import Query, Ranked, StageFailed, Workshop
+from judged.studies.stages.tokens import spend
 from judged.studies.stages.vectors import VectorSpace
 
 FIELD = "order"
@@ -107,19 +109,25 @@ class _ListRanker:
             max_tokens=spec.max_tokens,
             structure=spec.structure,
         )
-        # one request at a time: each window begins with what the one before it put on top
+        # one request of a query at a time: each window begins with what the one before it put on top
         endpoint = Endpoint(spec.url, spec.key_variable, concurrency=1, timeout=spec.timeout)
-        self._client = ChatClient(endpoint, chat, needed_by="the reranker `llm`")
+        self._clients = Spares(lambda: ChatClient(endpoint, chat, needed_by="the reranker `llm`"))
+        with self._clients.borrow():
+            pass  # bad settings are said before any query is asked
         self.counts: Counter[str] = Counter()
         """Number of answers read, and the problems found in them."""
 
     def order(self, query: Query, head: Ranked) -> Ranked:
         """Return the documents in the order of the model, with scores n, n − 1, … 1."""
         texts = [text[: self._spec.text_limit] for text in self._workshop.texts(head.documents)]
+        replies: list[Reply] = []  # counted here: the client may run its requests in another thread
         try:
-            order = self._client.run(self._rank(query.text, texts))
+            with self._clients.borrow() as client:
+                order = client.run(self._rank(client, query.text, texts, replies))
         except EndpointFailed as error:
             raise StageFailed(error.message, hint=error.hint) from None
+        for reply in replies:
+            spend(self._spec.model, reply.tokens_in, reply.tokens_out)
         documents = tuple(head.documents[at] for at in order)
         return Ranked(documents, tuple(float(len(order) - at) for at in range(len(order))))
 
@@ -138,29 +146,37 @@ class _ListRanker:
             for name, text in words.items()
             if self.counts[name]
         ]
-        return [*notes, *self._client.notes()]
+        return list(
+            dict.fromkeys([*notes, *(note for client in self._clients.all for note in client.notes())])
+        )
 
     def forget(self) -> None:
         """Forget the problems of answers; that the model can answer is remembered."""
         self.counts = Counter(read=self.counts["read"])
-        self._client.forget()
+        for client in self._clients.all:
+            client.forget()
 
-    async def _rank(self, query: str, texts: Sequence[str]) -> list[int]:
+    async def _rank(
+        self, client: ChatClient, query: str, texts: Sequence[str], replies: list[Reply]
+    ) -> list[int]:
         """Return positions in the order of the model, the last window first."""
         order = list(range(len(texts)))
         for start, end in list_windows(len(texts), self._spec.window, self._spec.step):
             window = order[start:end]
-            ranks = await self._rank_window(query, [texts[at] for at in window])
+            ranks = await self._rank_window(client, query, [texts[at] for at in window], replies)
             order[start:end] = [window[at] for at in ranks]
         return order
 
-    async def _rank_window(self, query: str, texts: Sequence[str]) -> list[int]:
+    async def _rank_window(
+        self, client: ChatClient, query: str, texts: Sequence[str], replies: list[Reply]
+    ) -> list[int]:
         if len(texts) < 2:
             return list(range(len(texts)))
         answer = ""
         for _ in range(1 + REASKS):
-            send = partial(self._client.complete, make_messages(query, texts))
-            reply = await self._client.repeat(send, attempts=self._spec.attempts)
+            send = partial(client.complete, make_messages(query, texts))
+            reply = await client.repeat(send, attempts=self._spec.attempts)
+            replies.append(reply)
             self.counts["answers"] += 1
             answer = reply.text or reply.refusal or ""
             stated = read_order(answer)

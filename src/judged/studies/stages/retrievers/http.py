@@ -198,7 +198,7 @@ class _HttpSource:
         except (EndpointFailed, LookupError, TypeError):
             return ""
 
-    def _read(self, answer: Any) -> SearchReply:
+    def _read(self, answer: object) -> SearchReply:
         spec = self._spec
         ids = self._ids.findall(answer)
         scores = [None] * len(ids) if self._scores is None else self._scores.findall(answer)
@@ -222,7 +222,7 @@ class _HttpSource:
                 error.hint = _suggest_ids(answer)
             raise
 
-    def _is_empty(self, answer: Any) -> bool:
+    def _is_empty(self, answer: object) -> bool:
         """Return whether an answer without ids is one without results, and not one of another form."""
         if self._list is None:
             return isinstance(answer, list | dict) and not _has_items(answer)
@@ -236,7 +236,7 @@ class _HttpSource:
         return urlunsplit((parts.scheme, parts.netloc, parts.path or "/", query, ""))
 
 
-def fill_template(template: Any, text: str, depth: int) -> Any:
+def fill_template(template: object, text: str, depth: int) -> Any:
     """Return a template with `{query}` and `{depth}` filled in, in texts at any depth; keys stay as they are.
 
     >>> fill_template({"q": {"match": "{query}"}, "size": "{depth}"}, 'a "b" {depth}', 10)
@@ -253,7 +253,7 @@ def fill_template(template: Any, text: str, depth: int) -> Any:
     return template
 
 
-def _suggest_ids(answer: Any) -> str:
+def _suggest_ids(answer: object) -> str:
     """Return where the ids of an answer may be: the fields of its first list of objects."""
     waiting: list[tuple[str, Any]] = [("$", answer)]
     for path, value in waiting:  # grows while it is read, so that what is near the top comes first
@@ -265,7 +265,7 @@ def _suggest_ids(answer: Any) -> str:
     return "`ids` is the JSONPath to the ids of documents, such as `$.results[*].id`"
 
 
-def _list_texts(value: Any) -> str:
+def _list_texts(value: object) -> str:
     """Return all texts of a template, one to a line."""
     if isinstance(value, Mapping):
         return "\n".join(map(_list_texts, value.values()))
@@ -274,7 +274,7 @@ def _list_texts(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _has_items(answer: Any) -> bool:
+def _has_items(answer: object) -> bool:
     """Return whether a list with something in it is anywhere in an answer."""
     if isinstance(answer, Mapping):
         return any(map(_has_items, answer.values()))

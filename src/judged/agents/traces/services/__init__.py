@@ -1,0 +1,1 @@
+"""Formats of products and services: their exports, responses and logs."""

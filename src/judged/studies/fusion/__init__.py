@@ -1,0 +1,1 @@
+"""Fusion: one run from several, by ranks or scores, with weights that are given or tuned."""
