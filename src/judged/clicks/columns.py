@@ -190,7 +190,9 @@ def _from_objects(values: Sequence[object]) -> pa.Array:
     try:
         return pa.array(values)
     except (pa.ArrowException, TypeError, ValueError):
-        return pa.array([None if value is None else str(value) for value in values], pa.large_string())
+        # half a surrogate pair, which UTF-8 cannot hold, is shown as a question mark in the message
+        texts = (None if value is None else str(value).encode(errors="replace").decode() for value in values)
+        return pa.array(list(texts), pa.large_string())
 
 
 def _parse_distinct(

@@ -36,6 +36,7 @@ LISTS = Schema(
         Field("team"),
         Field("common", ("common", "common_prefix"), "text", required=False),
     ),
+    nested=("query", "document", "team"),
 )
 """Interleaved lists: the team of every document, and whether both runs begin with it."""
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from judged.clicks.tables import CLICKS, Clicks, Log, join_logs, make_clicks
 from judged.errors import BadInput, UnknownName, Unreadable, WrongKind, check_kind
 from judged.io.open import File, is_file
-from judged.io.table import RawTable, from_mapping, is_frame, open_path, read_file, read_raw
+from judged.io.table import RawTable, is_frame, open_path, read_file, read_raw
 from judged.problem import Problem
 from judged.result import observe_files
 from judged.tables.columns import holds_lists
@@ -177,7 +177,8 @@ def _refuse_queries(queries: object) -> None:
 
 def _read_columns(raw: RawTable | Mapping[str, Any], schema: Schema, label: str) -> Log:
     if not isinstance(raw, RawTable):
-        raw = from_mapping(raw, schema, subject=label)
+        message = "holds an object, expected rows with `query`, `document` and `click`"
+        raise BadInput(label, [Problem.error("not-rows", label, message)])
     columns = dict(raw.columns)
     log = Log(columns, raw.problems)
     for sentence in raw.notes:
