@@ -152,7 +152,7 @@ def test_the_better_run_wins() -> None:
 
 
 def test_equal_runs_draw() -> None:
-    """Whoever is first, clicks at random favour nobody: the interval has 0 in nearly all of 40 logs."""
+    """Clicks at random favour neither team: the interval has 0 in nearly all of 40 logs."""
     missed = 0
     for seed in range(40):
         made = judged.interleave(
