@@ -23,17 +23,13 @@ def report() -> ClickReport:
     return judged.evaluate_clicks(
         [
             {
-                **{
-                    "impression": at,
-                    "user": f"u{at % 80}",
-                    "query": "q",
-                    "document": f"d{rank}",
-                    "rank": rank,
-                },
-                **{
-                    "system": "old" if at % 2 else f"new {HOSTILE}",
-                    "click": int((at * 7 + rank) % (3 + 3 * (at % 2)) == 0),
-                },
+                "impression": at,
+                "user": f"u{at % 80}",
+                "query": "q",
+                "document": f"d{rank}",
+                "rank": rank,
+                "system": "old" if at % 2 else f"new {HOSTILE}",
+                "click": int((at * 7 + rank) % (3 + 3 * (at % 2)) == 0),
             }
             for at in range(480)
             for rank in (1, 2, 3)

@@ -101,8 +101,13 @@ def list_clicks() -> list[dict[str, object]]:
     """Forty impressions of twenty users and two systems, with a click on every third document."""
     return [
         {
-            "impression": f"i{at}", "user": f"u{at % 20}", "system": "ab"[at % 2], "query": f"q{at % 3}",
-            "document": document, "rank": rank, "click": int((at + rank * at) % 3 == 0),
+            "impression": f"i{at}",
+            "user": f"u{at % 20}",
+            "system": "ab"[at % 2],
+            "query": f"q{at % 3}",
+            "document": document,
+            "rank": rank,
+            "click": int((at + rank * at) % 3 == 0),
         }
         for at in range(40)
         for rank, document in enumerate(("x", "y") if at % 4 else ("y", "x"), start=1)
@@ -152,7 +157,9 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "losses": lose,
     "clicks": click,
     "click-model": click_model,
-    "value": lambda: judged.estimate_value(list_clicks(), {"q0": ["y", "x"], "q1": ["x", "y"]}, ["IPS", "DR"]),
+    "value": lambda: judged.estimate_value(
+        list_clicks(), {"q0": ["y", "x"], "q1": ["x", "y"]}, ["IPS", "DR"]
+    ),
     "interleaved": lambda: judged.interleave(RUN, OTHER, k=2, names=["one", "other"]),
     "index": benchmark,
     "index-diff": lambda: diff_benchmarks(benchmark(), benchmark()),
