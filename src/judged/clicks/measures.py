@@ -48,7 +48,10 @@ def click_through(view: ClickView, *, cutoff: int | None = None, rank: int | Non
     Example:
         The third document is clicked:
 
-        >>> rows = [{"query": "q", "impression": 1, "document": d, "rank": r, "click": int(r == 3)} for r, d in enumerate("abc", 1)]
+        >>> rows = [
+        ...     {"query": "q", "impression": 1, "document": d, "rank": r, "click": int(r == 3)}
+        ...     for r, d in enumerate("abc", 1)
+        ... ]
         >>> judged.evaluate(None, judged.read_clicks(rows), ["CTR", "CTR@2", "CTR(rank=3)"]).mean()
         {'CTR': 1.0, 'CTR@2': 0.0, 'CTR(rank=3)': 1.0}
     """
@@ -89,7 +92,10 @@ def click_reciprocal_rank(view: ClickView) -> Floats:
     Example:
         The second and the third document are clicked:
 
-        >>> rows = [{"query": "q", "impression": 1, "document": d, "rank": r, "click": int(r > 1)} for r, d in enumerate("abc", 1)]
+        >>> rows = [
+        ...     {"query": "q", "impression": 1, "document": d, "rank": r, "click": int(r > 1)}
+        ...     for r, d in enumerate("abc", 1)
+        ... ]
         >>> judged.evaluate(None, judged.read_clicks(rows), "ClickRR").mean()
         {'ClickRR': 0.5}
     """
@@ -220,8 +226,10 @@ def interleaving(view: ClickView) -> Floats:
     Example:
         Two clicks on documents of `new`, one on a document of `old`:
 
-        >>> rows = [{"query": "q", "impression": 1, "document": d, "rank": r, "click": 1, "team": t} for r, (d, t) in
-        ...         enumerate([("a", "old"), ("b", "new"), ("c", "new")], 1)]
+        >>> rows = [
+        ...     {"query": "q", "impression": 1, "document": d, "rank": r, "click": 1, "team": t}
+        ...     for r, (d, t) in enumerate([("a", "old"), ("b", "new"), ("c", "new")], 1)
+        ... ]
         >>> judged.evaluate(None, judged.read_clicks(rows), "Interleaving").mean()
         {'Interleaving': 1.0}
     """
