@@ -37,7 +37,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Answers": ("evaluate_answers", "attribute_losses"),
     "Label": ("label_results", "Labelling", "agreement", "Agreement"),
     "Studies": ("run_study", "run_studies", "Study", "fuse", "tune_fusion", "FusionTuning", "RoutingReport"),
-    "Vector indexes": ("benchmark_index", "IndexBenchmark"),
+    "Vector indexes": ("benchmark_index", "IndexBenchmark", "search_exact"),
     "Conventions": ("Protocol", "SessionProtocol", "PROFILES"),
     "Measures": ("Measure", "define", "P", "R", "AP", "RR", "nDCG"),
     "Results and errors": ("Result", "JudgedError"),

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from judged.arrays import Floats
+from judged.arrays import Floats, Ints
 from judged.kernels.elementary import log
 from judged.kernels.ranked.precision import (
     count_findable,
@@ -64,6 +64,18 @@ def average_precision(
     return divide(total, count_findable(ranking, cutoff=cutoff, rel=rel, over=over))
 
 
+def _count_folded(
+    ranking: Ranking,
+    *,
+    interpolation: str,  # noqa: ARG001 - another one is not folded
+    cutoff: int | None,
+    rel: float | None,
+    over: Literal["relevant", "cutoff"],
+) -> Ints:
+    """Return the divisor of average precision."""
+    return count_findable(ranking, cutoff=cutoff, rel=rel, over=over)
+
+
 AP = Measure(
     "AP",
     average_precision,
@@ -71,8 +83,7 @@ AP = Measure(
     at_parameter="cutoff",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
     in_order=defer("judged.kernels.in_order:average_precision_in_order"),
-    # folds add precisions alone: another interpolation is not folded
-    fold=Fold("precision", lambda ranking, *, interpolation, **given: count_findable(ranking, **given)),  # noqa: ARG005
+    fold=Fold("precision", _count_folded),
 )
 
 
