@@ -25,6 +25,10 @@ from judged.explanation.result import Explanation as Explanation
 from judged.gates.api import gate as gate
 from judged.gates.result import GateReport as GateReport
 from judged.index.api import benchmark_index as benchmark_index
+from judged.index.embeddings import (
+    EmbeddingReport as EmbeddingReport,
+    evaluate_embeddings as evaluate_embeddings,
+)
 from judged.index.neighbours import IndexResults as IndexResults, Neighbours as Neighbours
 from judged.index.result import IndexBenchmark as IndexBenchmark
 from judged.index.search import search_exact as search_exact
