@@ -167,6 +167,15 @@ def test_a_profile_names_measures_as_its_tool(files: Path) -> None:
     assert labels == ["strict_vital_score", "all_score", "strict_all_score", "vital_score", "Words"]
 
 
+def test_a_profile_leaves_out_what_has_no_labels(files: Path) -> None:
+    """ALCE's citations need labels of citations, and its string recall needs references."""
+    done = run(files, "--labels", "support.jsonl", "--profile", "alce", "-q")
+
+    assert done.exit_code == 0, done.output
+    assert "citation_rec" in done.output
+    assert "str_em" not in done.output
+
+
 def test_a_difference_is_explained() -> None:
     """Three sentences in four conventions: the causes sum to the difference. Values are those of the definitions."""
     parts = [

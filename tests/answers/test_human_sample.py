@@ -115,3 +115,25 @@ def test_corrected_means_stay_on_the_scale() -> None:
     assert mean.low is not None
     assert mean.high is not None
     assert 0 <= mean.low <= (mean.corrected or 0) <= mean.high <= 1
+
+
+def test_attempts_are_averaged_on_both_sides() -> None:
+    """A query counts if people labelled every attempt, by the mean of these; labels that agree correct nothing."""
+    rows: Rows = [
+        {
+            "query": f"q{query}",
+            "attempt": attempt,
+            "nugget": "n",
+            "label": LABELS[(query + (attempt == "b")) % 3],
+        }
+        for query in range(6)
+        for attempt in "ab"
+    ]
+    answers = [{"query": row["query"], "attempt": row["attempt"], "answer": "A."} for row in rows]
+    human = [row for row in rows if (row["query"], row["attempt"]) != ("q5", "b")]
+    report = judged.evaluate_answers({"bot": answers}, labels=rows, human=human, measures="NuggetRecall")
+    assert report.human is not None
+    (mean,) = report.human.means
+
+    assert mean.queries == 5
+    assert mean.corrected == pytest.approx(mean.labels)

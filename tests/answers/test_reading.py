@@ -429,6 +429,22 @@ def test_unlabelled_pairs_are_counted_shown_and_bounded() -> None:
         )
 
 
+def test_first_citations_are_counted_by_themselves() -> None:
+    """Where only these were judged, no label is missing for the measures that read no others."""
+    parts = [{"query": "q1", "part": 1, "text": "A.", "citations": ["d1", "d2"]}]
+    labels = [{"query": "q1", "part": 1, "document": "d1", "label": "full"}]
+    names = ['CitationPrecision(over="first")', 'CitationRecall(per="first")']
+    protocol = judged.answers.AnswerProtocol(unlabelled="error")
+    report = judged.evaluate_answers({"bot": parts}, labels=labels, measures=names, protocol=protocol)
+
+    assert [report["bot"][name] for name in names] == [1.0, 1.0]
+    assert not any(note.code == "unlabelled" for note in report.notes)
+    with pytest.raises(BadInput, match="1 of 2 citations have none"):
+        judged.evaluate_answers(
+            {"bot": parts}, labels=labels, measures="CitationPrecision", protocol=protocol
+        )
+
+
 def test_labels_that_differ_are_counted() -> None:
     """The first counts by default; the protocol may take the last, or refuse."""
     labels = [{"query": "q1", "nugget": "n", "label": word} for word in ("support", "not_support")]

@@ -59,7 +59,8 @@ def report() -> AnswerReport:
         for query in QUERIES
         for nugget in range(4)
     ]
-    given: dict[str, Any] = {"labels": [labels, nuggets]}
+    people = [{**row, "label": "support"} for row in nuggets if row["query"] in QUERIES[:6]]
+    given: dict[str, Any] = {"labels": [labels, nuggets], "human": people}
     made = judged.evaluate_answers(parts, **given)
     losses = judged.attribute_losses(
         parts, labels=[labels, nuggets], run={query: ["d1", "d0"] for query in QUERIES}, judgments=judgments
@@ -111,6 +112,7 @@ def test_questions_are_stepped_through(report: AnswerReport, open_report: Open) 
     assert "id=q4" in page.url
     headings = page.locator("h2").all_inner_texts()
     assert {"Systems", "Where nuggets are lost", "Paired differences", "One question"} <= set(headings)
+    assert "Labels against people" in headings
     assert page.locator("svg.shares").count() == 2
     assert "retrieved and said" in (page.locator("svg.shares").first.get_attribute("aria-label") or "")
 

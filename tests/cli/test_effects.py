@@ -131,7 +131,7 @@ SAME = {
     "--allow-other-protocol": "the baseline is a run",
     "--baseline-run": "the baseline holds one run",
     "--force": "no file is in the way",
-    "--lenient": "nothing is malformed",
+    "--strict": "nothing is malformed",
     "--conflict": "no labels conflict",
     "--near": "no results are nearly alike",
     "--weight": "results have ids",

@@ -15,6 +15,12 @@ KEPT: tuple[tuple[str, bytes], ...] = (
     ("timings", b'system,seconds\na,"1\n"2,3\n'),
     ("scores of other tools", b'query,document,score\nq1,d1,\x8f.5\n"q,2","d""2",0\n'),
     ("scores of other tools", b"ndcg_cut_" + b"0" * 70_000 + b"\tq1\t0.5\n"),
+    (
+        "generated answers",
+        b'{"query": "q", "references": ["d"], "answer": [{"text": "A.", "citations": 0}]}\n',
+    ),
+    ("labels of answers", b'{"results": [{"query_id": "1", "answer2response": 3}]}'),
+    ("labels of answers", b'{"results": [{"query_id": "1", "retrieved2answer": {"a": 1}}]}'),
     ("files of gates", b"defaults: 0.01}\ngates:\n  - {run: a.run, baseline: b.run, test: t}\n"),
     ("configurations", b"retrieval_metrics: " + b"[" * 5_000),
     ("saved results", saved()[2][:60] + b"\xff" * 40),

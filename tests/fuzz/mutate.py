@@ -26,12 +26,18 @@ import judged
 from fuzz.outcome import SEED, Outcome
 from judged.agents.traces.read import read_sessions
 from judged.agents.traces.results.tools import read_tools
+from judged.answers.read import (
+    read_labels as read_answer_labels,
+    read_nuggets,
+    read_references,
+    read_responses,
+)
 from judged.checks.lint import lint
 from judged.cli.configuration import read_configuration, read_gates
 from judged.errors import JudgedError
 from judged.explanation.reported_scores import read_reported
+from judged.index.files.vectors import read_vectors
 from judged.index.sweeps.plan import plan_builds
-from judged.index.vector_files import read_vectors
 from judged.io.read import holds_both
 from judged.io.texts import read_documents, read_queries
 from judged.labels.answer import read_answer
@@ -211,6 +217,24 @@ def _place() -> TemporaryDirectory[str]:
     return TemporaryDirectory(prefix="judged-fuzz-")
 
 
+RAG = (
+    b'{"run_id": "a", "topic_id": "1", "references": ["d1"], "answer": [{"text": "A.", "citations": [0]}]}\n'
+    b'{"metadata": {"run_id": "a", "narrative_id": 2}, "references": ["d1"], "answer": [{"text": "B."}]}\n'
+)
+ALCE = b'{"data": [{"sample_id": "1", "output": "A [1].", "docs": [{"id": "d"}], "qa_pairs": [{"short_answers": ["A"]}]}]}'
+NUGGETS = (
+    b'{"qid": "1", "run_id": "a", "nuggets": [{"text": "n", "importance": "vital", "assignment": "support"}]}\n'
+    b'{"query": "1", "system": "a", "nugget": "m", "label": "not_support"}\n'
+)
+SUPPORT = b'query,system,part,document,label\n1,a,1,d1,full\n1,a,1,"[""d1"", ""d2""]",none\n'
+RAGCHECKER = (
+    b'{"results": [{"query_id": "1", "response": "A.", "retrieved_context": [{"doc_id": "d1", "text": "t"}],'
+    b' "response_claims": [["a", "b", "c"]], "gt_answer_claims": [["x"]], "answer2response": ["Entailment"],'
+    b' "response2answer": ["Neutral"], "retrieved2response": [["Entailment"]], "retrieved2answer": [["Neutral"]]}]}'
+)
+ANSWER_FILES = [RAG, ALCE, NUGGETS, SUPPORT, RAGCHECKER]
+
+
 Reader = tuple[Callable[[bytes], object], Callable[[], list[bytes]]]
 TEXTS = [QRELS, RUN, CSV, JSON, JSONL]
 VECTORS = (".fvecs", ".bvecs", ".ivecs", ".npy", ".npz", ".parquet", ".hdf5", "-ubyte", ".tsv", ".csv")
@@ -240,6 +264,10 @@ READERS: dict[str, Reader] = {
         from_file(lambda path: read_reported(path, parse_measure("nDCG@10")), "scores.txt"),
         lambda: [SCORES, CSV],
     ),
+    "generated answers": (from_file(read_responses, "answers.jsonl"), lambda: [*ANSWER_FILES, *traces()]),
+    "labels of answers": (from_file(read_answer_labels, "labels.jsonl"), lambda: ANSWER_FILES),
+    "nuggets": (read_nuggets, lambda: ANSWER_FILES),
+    "reference answers": (read_references, lambda: ANSWER_FILES),
     "lint": (lint_both, lambda: TEXTS),
     "traces": (lambda data: list(read_sessions(io.BytesIO(data))), traces),
     "mappings of tools": (from_file(read_tools, "tools.yaml"), lambda: [TOOLS]),

@@ -22,7 +22,7 @@ from fuzz import mutate
 from fuzz.kept import KEPT
 from fuzz.mutate import READERS, fuzz, inputs, saved
 from judged.errors import JudgedError, Unreadable
-from judged.index.vector_files import read_vectors
+from judged.index.files.vectors import read_vectors
 
 SECONDS = float(os.environ.get("JUDGED_FUZZ_SECONDS", "8"))
 

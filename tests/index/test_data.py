@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable
 from judged.index.data import make_dataset, open_dataset
+from judged.index.files.vectors import read_ids, read_vectors
 from judged.index.filters import find_side, make_filter
-from judged.index.vector_files import read_ids, read_vectors
 from judged.index.vectors import Vectors, load_attributes, save_attributes
 
 VECTORS = np.arange(24, dtype=np.float32).reshape(6, 4)

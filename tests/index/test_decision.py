@@ -11,7 +11,7 @@ from judged.gates.result import parse_delta
 from judged.index.changes import Margins, decide_changes, find_changes
 from judged.index.decision import choose_settings, find_criterion, halve_queries, judge_recall, rank_engines
 from judged.index.diff import diff_benchmarks, gate_benchmarks
-from judged.index.points import Point
+from judged.index.points import Point, estimate_rounds
 from support.index_points import make_benchmark_of, make_point
 
 NOISE = 0.03
@@ -215,3 +215,15 @@ def test_engines_are_ranked_by_what_the_machine_allows() -> None:
 def test_failed_queries_never_make_an_engine_faster() -> None:
     """Two thirds refused at once: a third of the throughput, at the pace of the answered ones."""
     assert make_point([1.0], failed=66).qps == pytest.approx(340)
+
+
+def test_two_rounds_that_differ_bound_nothing() -> None:
+    """Student's interval of two values that differ threefold spans many powers of ten, and is not shown; closer ones are."""
+    apart, close = estimate_rounds([1.0, 3.0]), estimate_rounds([1.0, 1.01])
+
+    assert apart is not None
+    assert apart.value == pytest.approx(3**0.5)
+    assert np.isnan([apart.low, apart.high]).all()
+    assert close is not None
+    # exp(mean ± 12.706 · s / √2) of the logarithms 0 and 0.00995
+    assert close.low == pytest.approx(np.exp(0.004975 - 12.706 * 0.004975), rel=1e-3)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 import judged
 from judged.errors import BadProtocol, UnknownName
 from judged.index.result import IndexBenchmark
-from judged.index.runbooks import Step, follow_steps, read_runbook
-from judged.index.streams import Presence
+from judged.index.streams.presence import Presence
+from judged.index.streams.runbooks import Step, follow_steps, read_runbook
 from support.engines import Place
 
 RUNBOOK = {
@@ -170,3 +170,19 @@ def test_a_server_is_written_to_at_the_same_time(
     assert "vectors a second were inserted, deleted or replaced at the same time" in str(
         [note.message for note in benchmark.notes]
     )
+
+
+@pytest.mark.parametrize("engine", ["faiss-hnsw", "hnswlib", "usearch", "exact"])
+def test_queries_are_asked_in_batches_where_the_engine_can(engine: str, vectors: NDArray[np.float32]) -> None:
+    """With the recall of single queries; an engine that takes one at a time says so."""
+    pytest.importorskip(engine.partition("-")[0] if engine != "exact" else "numpy")
+    sweep = {engine: {"query": {} if engine == "exact" else {"ef": 64}}}
+    point = measure(vectors, engine, sweep=sweep, batch=30).points[0]
+
+    if engine == "exact":
+        assert "batches of queries" in point.measured.skipped
+        return
+    (batches,) = point.subsets
+    assert batches.phase == "batch:30"
+    assert next(iter(batches.measures.values())) == pytest.approx(point.recall)
+    assert point.measured.details["qps batch:30"] > 0

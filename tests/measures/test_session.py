@@ -212,11 +212,12 @@ def test_parameters_and_what_lies_beyond_001(measure: str, expected: float) -> N
 
 
 def test_gain_is_set_against_what_it_cost() -> None:
-    """9 after two iterations of 800 and 400 tokens, 2 and 1 seconds; undefined where the trace does not say."""
-    sessions = make_sessions(WORKED[:2], tokens=[[800, 400]], seconds=[[2, 1]])
+    """9 after two iterations of 800 and 400 tokens, 2 and 1 seconds, 4 and 2 cents; undefined where the trace does not say."""
+    sessions = make_sessions(WORKED[:2], tokens=[[800, 400]], seconds=[[2, 1]], cost=[[0.04, 0.02]])
     part = make_sessions(WORKED[:2], tokens=[[800, math.nan]])
 
     assert (value("GainPerKiloToken", sessions), value("GainPerSecond", sessions)) == (7.5, 3)
+    assert value("GainPerCost", sessions) == pytest.approx(150)
     assert value("GainPerKiloToken@1", part) == 7 / 0.8
     assert math.isnan(value("GainPerKiloToken", part))
     assert math.isnan(value("GainPerSecond", part))

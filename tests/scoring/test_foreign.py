@@ -330,3 +330,27 @@ def test_tables_of_scores_keep_their_clusters_and_attempts() -> None:
         "q2": [0.5, 1],
         "q3": [1, 1],
     }
+
+
+def test_a_folder_or_a_pattern_is_several_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One a file, in natural order, without what is hidden; nothing there is refused."""
+    monkeypatch.chdir(tmp_path)
+    folder = Path("scores")
+    folder.mkdir()
+    for name, value in (("run10", 0.5), ("run2", 0.25), ("_log", 1.0), (".hidden", 1.0)):
+        (folder / f"{name}.csv").write_text(f"question,helpful\na,{value}\nb,{value + 0.25}\n")
+
+    for source in ("scores", "scores/*.csv", ["scores/run2.csv", "scores/run1*.csv"], Path("scores")):
+        assert list(judged.compare(source).systems) == ["run2", "run10"]
+    Path("empty").mkdir()
+    with pytest.raises(Unreadable, match="empty holds no files"):
+        judged.compare("empty")
+
+
+def test_measures_of_scores_are_named_by_their_argument() -> None:
+    """In its second place are the runs that judgments are for."""
+    rows = {"q1": {"helpful": 0.5}, "q2": {"helpful": 0.25}}
+
+    with pytest.raises(BadMeasure) as caught:
+        judged.compare({"a": rows, "b": rows}, "helpful")
+    assert caught.value.hint == "of scores, measures are chosen by name: `compare(scores, measures=…)`"

@@ -34,6 +34,7 @@ class Case:
     iterations: list[list[list[str]]]
     tokens: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    cost: list[float] = field(default_factory=list)
     reference: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -50,7 +51,7 @@ class Case:
 
     def until(self, iteration: int) -> Case:
         """The session, had it stopped there."""
-        parts = self.iterations, self.tokens, self.seconds
+        parts = self.iterations, self.tokens, self.seconds, self.cost
         return Case(self.labels, *(part[:iteration] for part in parts), self.reference)  # type: ignore[arg-type]
 
 
@@ -59,9 +60,9 @@ def sessions(draw: st.DrawFn, most: int = 6) -> Case:
     """A session of up to that number of iterations, some without results, with and without labels, tokens, seconds."""
     labels = {name: draw(gains) for name in NAMES}
     iterations = draw(st.lists(st.lists(searches, min_size=1, max_size=3), max_size=most))
-    tokens, seconds = ([draw(costs) for _ in iterations] for _ in range(2))
+    tokens, seconds, cost = ([draw(costs) for _ in iterations] for _ in range(3))
     reference = draw(st.dictionaries(st.sampled_from(NAMES + "yz"), st.integers(0, 4), max_size=5))
-    return Case(labels, iterations, tokens, seconds, reference)
+    return Case(labels, iterations, tokens, seconds, cost, reference)
 
 
 def view(*case: Case) -> SessionView:
@@ -70,6 +71,7 @@ def view(*case: Case) -> SessionView:
         *(session.written for session in case),
         tokens=[session.tokens for session in case],
         seconds=[session.seconds for session in case],
+        cost=[session.cost for session in case],
         reference=[" ".join(f"{name}{gain}" for name, gain in session.reference.items()) for session in case],
     )
 
@@ -251,3 +253,6 @@ class Oracle:
 
     def GainPerSecond(self) -> float:
         return self._for_each(sum(self.case.seconds[: self.i]))
+
+    def GainPerCost(self) -> float:
+        return self._for_each(sum(self.case.cost[: self.i]))

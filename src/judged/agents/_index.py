@@ -24,6 +24,7 @@ MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str, str]]] = {
         "GainPerSearch": ("judged.agents.measures.efficiency", "Good gain for each search", "0 or more", "The good gain up to and including an iteration, divided by the number of searches that it took."),
         "GainPerKiloToken": ("judged.agents.measures.efficiency", "Good gain for a thousand tokens", "0 or more", "The good gain up to and including an iteration, for each thousand tokens that the iterations took."),
         "GainPerSecond": ("judged.agents.measures.efficiency", "Good gain for each second", "0 or more", "The good gain up to and including an iteration, for each second that the iterations took."),
+        "GainPerCost": ("judged.agents.measures.efficiency", "Good gain for each unit of money", "0 or more", "The good gain up to and including an iteration, for each unit of money that the iterations took."),
         "IterationsForAllGoodResults": ("judged.agents.measures.completion", "Iterations for all good results", "1 to 100", "The first iteration by which all good results had been found; 100 where it was later, or never."),
         "AllGoodReached": ("judged.agents.measures.completion", "All good results reached", "0 to 1", "1 if the session found all good results that there were to find, else 0."),
         "Recall": ("judged.agents.measures.completion", "Recall of sessions", "0 to 1", "The share of the good results of a reference that the session was given, up to and including an iteration."),

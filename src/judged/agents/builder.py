@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Literal, TypeAlias
 
@@ -25,7 +25,7 @@ from judged.problem import Problem
 
 Keep: TypeAlias = Literal["none", "good", "all"]
 _ARRAYS = (
-    *("_offset", "_results", "_searches", "_cut", "_gains", "_tokens", "_seconds"),
+    *("_offset", "_results", "_searches", "_cut", "_gains", "_tokens", "_seconds", "_cost"),
     *("_idle", "_earlier", "_conflicts", "_overruled", "_by_id", "_by_url", "_by_text", "_bare"),
 )
 
@@ -132,10 +132,20 @@ class SessionCounts:
 
     def select(self, sessions: Ints) -> SessionCounts:
         """Return the counts of some sessions only."""
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
         return SessionCounts(
-            **{name: None if counts is None else counts[sessions] for name, counts in columns.items()}
+            idle=self.idle[sessions],
+            conflicts=self.conflicts[sessions],
+            overruled=self.overruled[sessions],
+            earlier_turns=self.earlier_turns[sessions],
+            by_id=_select(self.by_id, sessions),
+            by_url=_select(self.by_url, sessions),
+            by_text=_select(self.by_text, sessions),
+            bare=_select(self.bare, sessions),
         )
+
+
+def _select(counts: Ints | None, sessions: Ints) -> Ints | None:
+    return None if counts is None else counts[sessions]
 
 
 class SessionState(Struct):
@@ -179,7 +189,7 @@ class SessionViewBuilder:
         self._keep = keep
         self._offset, self._results, self._searches = array("q", [0]), array("q"), array("q")
         self._cut, self._gains = array("q", [0]), array("b")
-        self._tokens, self._seconds = array("d"), array("d")
+        self._tokens, self._seconds, self._cost = array("d"), array("d"), array("d")
         self._idle, self._earlier = array("q"), array("q")
         self._conflicts, self._overruled = array("q"), array("q")
         self._by_id, self._by_url = array("q"), array("q")
@@ -212,6 +222,7 @@ class SessionViewBuilder:
             self._searches.append(len(iteration.searches))
             self._tokens.append(nan if iteration.tokens is None else iteration.tokens)
             self._seconds.append(nan if iteration.seconds is None else iteration.seconds)
+            self._cost.append(nan if iteration.cost is None else iteration.cost)
         copies = seen.copies
         self._by_id.append(copies["domain"] + copies["generic"])
         self._by_url.append(copies["url"] + copies["loose_url"])
@@ -234,6 +245,7 @@ class SessionViewBuilder:
             searches=np.array(self._searches, dtype=np.int64),
             tokens=np.array(self._tokens, dtype=np.float64),
             seconds=np.array(self._seconds, dtype=np.float64),
+            cost=np.array(self._cost, dtype=np.float64),
         )
 
     def state(self) -> SessionState:

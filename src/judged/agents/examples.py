@@ -15,13 +15,14 @@ def make_sessions(
     *sessions: Sequence[str],
     tokens: Sequence[Sequence[float]] | None = None,
     seconds: Sequence[Sequence[float]] | None = None,
+    cost: Sequence[Sequence[float]] | None = None,
     reference: Sequence[str] | None = None,
 ) -> SessionView:
     """Return the view of sessions that are lists of iterations, written as `"a3 b? | a3 c0"`.
 
     A result is a name followed by its gain, or by `?` if it is unlabelled. A repeated name is a duplicate, and the
-    first gain given for a name holds. A bar separates the searches of an iteration. `tokens` and `seconds` are the
-    costs of the iterations of every session, and `reference` is what every session could have found.
+    first gain given for a name holds. A bar separates the searches of an iteration. `tokens`, `seconds` and `cost`
+    are what the iterations of every session took, and `reference` is what every session could have found.
 
     >>> make_sessions(["a3 b1 | a3", "b1 c2"]).grades.tolist()
     [[0, 0, 1, 0, 1, 0], [0, 0, 0, 1, 0, 0]]
@@ -38,6 +39,7 @@ def make_sessions(
         tokens=None if tokens is None else _flat(tokens),
         seconds=None if seconds is None else _flat(seconds),
     )
+    view = view if cost is None else replace(view, cost=_flat(cost))
     return view if reference is None else replace(view, reference=_reference(labels, reference))
 
 

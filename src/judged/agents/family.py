@@ -48,6 +48,11 @@ UNION = "union"
 """The reference that consists of what all systems found on a task together."""
 
 
+def _sum(counts: Ints | None) -> int:
+    """Return the sum of counts; 0 of those that an older file does not have."""
+    return 0 if counts is None else int(counts.sum())
+
+
 @dataclass(frozen=True, slots=True)
 class SessionTotals:
     """Counts over all sessions."""
@@ -107,11 +112,10 @@ class SessionTotals:
             no_search=int((~searched).sum()),
             no_results=int((searched & ~view.found).sum()),
             earlier_turns=int(counts.earlier_turns.sum()),
-            **{
-                name: int(column.sum())
-                for name in ("by_id", "by_url", "by_text", "bare")
-                if (column := getattr(counts, name)) is not None
-            },
+            by_id=_sum(counts.by_id),
+            by_url=_sum(counts.by_url),
+            by_text=_sum(counts.by_text),
+            bare=_sum(counts.bare),
             highest=int(view.gains.max(initial=0)),
         )
 

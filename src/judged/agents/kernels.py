@@ -54,6 +54,8 @@ class SessionView(ViewCache):
     """The tokens that every iteration used; NaN if unknown."""
     seconds: Floats
     """The seconds that every iteration took; NaN if unknown."""
+    cost: Floats
+    """The money that every iteration took, in the unit of the trace; NaN if unknown."""
     reference: Reference | None = None
     _cache: dict[tuple[object, ...], object] = field(default_factory=dict, init=False, repr=False)
 
@@ -94,6 +96,7 @@ class SessionView(ViewCache):
             searches=np.ones_like(returned) if searches is None else np.asarray(searches, dtype=np.int64),
             tokens=unknown if tokens is None else np.asarray(tokens, dtype=np.float64),
             seconds=unknown if seconds is None else np.asarray(seconds, dtype=np.float64),
+            cost=unknown,
         )
 
     def __len__(self) -> int:
@@ -153,6 +156,7 @@ class SessionView(ViewCache):
             searches=self.searches[iterations],
             tokens=self.tokens[iterations],
             seconds=self.seconds[iterations],
+            cost=self.cost[iterations],
             reference=None
             if reference is None
             else Reference(reference.gains[new], reference.counts[sessions]),

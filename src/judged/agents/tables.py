@@ -48,6 +48,8 @@ class Iteration(Struct, kw_only=True, forbid_unknown_fields=True):
     searches: tuple[Search, ...] = ()
     tokens: float | None = None
     seconds: float | None = None
+    cost: float | None = None
+    """Money that the step took, in the unit of the trace, usually US dollars."""
 
     def results(self) -> Iterator[tuple[Hit, str | None]]:
         """Yield the results of all searches in their order, with the tool that the id is scoped to."""
@@ -102,7 +104,8 @@ _RESULT = pa.struct(
     }
 )
 _SEARCH = pa.struct({"query": pa.string(), "tool": pa.string(), "results": pa.list_(_RESULT)})
-_ITERATION = pa.struct({"searches": pa.list_(_SEARCH), "tokens": pa.float64(), "seconds": pa.float64()})
+_SPENT = {"tokens": pa.float64(), "seconds": pa.float64(), "cost": pa.float64()}
+_ITERATION = pa.struct({"searches": pa.list_(_SEARCH), **_SPENT})
 SCHEMA = pa.schema(
     {
         "conversation": pa.string(),

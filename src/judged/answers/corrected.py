@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isnan
+from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from judged.answers.family import LabelledAnswers, Unit, align_answers, name_kin
 from judged.answers.grades import LEVELS
 from judged.answers.needs import (
     CITATIONS,
+    FIRST,
     NUGGETS,
     SAID_FOUND,
     SAID_TRUE,
@@ -175,22 +176,16 @@ def _correct_means(
         protocol = evaluation.protocol
         assert isinstance(protocol, AnswerProtocol)  # noqa: S101 - of answers
         for measure in evaluation.measures:
-            if measure.higher_is_better is None or not people.given.issuperset(
-                set(list_needs(measure)) - {SETS}
-            ):
+            if measure.higher_is_better is None or not people.given.issuperset(list_needs(measure)):
                 continue
-            sampled = {
-                query
-                for query, attempt in system.answers
-                if _is_complete(people, labelled, system, (query, attempt), measure)
-            }
             alignment = align_answers(people.truth, system, protocol, [measure])
-            by_people = dict(zip(alignment.keys, alignment.values(measure).tolist(), strict=True))
-            known = {
-                query: value
-                for (query, _), value in by_people.items()
-                if query in sampled and not isnan(value)
-            }
+            values: dict[str, list[float]] = {}
+            for unit, value in zip(alignment.keys, alignment.values(measure).tolist(), strict=True):
+                whole = unit in system.answers and _is_complete(people, labelled, system, unit, measure)
+                values.setdefault(unit[0], []).append(value if whole else nan)
+            # the mean of its attempts, as of the labels, if people labelled all of them
+            by_people = {query: sum(own) / len(own) for query, own in values.items()}
+            known = {query: value for query, value in by_people.items() if not isnan(value)}
             by_labels = evaluation.scores.by_query(str(measure), averaged=True)
             yield _correct(system.name, measure, known, by_labels, evaluation[measure], level)
 
@@ -237,8 +232,9 @@ def _is_complete(
         listed, known = people.truth.nuggets.get(unit[0], {}), system.nuggets.get(unit, {})
         if not listed or not all(name in known for name in listed):
             return False
-    if CITATIONS in needs:
-        pairs = {(part.part, (name,)) for part in system.answers[unit] for name in part.citations}
+    if needs & {CITATIONS, FIRST}:
+        cited = 1 if CITATIONS not in needs else None
+        pairs = {(part.part, (name,)) for part in system.answers[unit] for name in part.citations[:cited]}
         sets = labelled.support.get(unit, {}).keys() if SETS in needs else set()
         if not pairs | sets <= system.support.get(unit, {}).keys():
             return False

@@ -20,9 +20,11 @@ from judged.answers.family import (
 from judged.answers.needs import (
     ANSWERABLE,
     CITATIONS,
+    FIRST,
     IMPORTANCE,
     NUGGETS,
     REFERENCES,
+    SETS,
     check_needs,
     choose_defaults,
     list_companions,
@@ -410,7 +412,7 @@ class _Matching:
 
     def _add_support(self, labels: Sequence[Labels]) -> None:
         for source, number, row in merge(Support, labels):
-            self.given.add(CITATIONS)
+            self.given.update((CITATIONS, FIRST, SETS))
             found = self._find(source, number, row)
             if found is None:
                 continue

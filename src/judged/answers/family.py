@@ -14,6 +14,7 @@ import numpy as np
 from judged.answers.kernels import STATES, SUPPORT, AnswerView, CitationArrays, ClaimArrays, NuggetArrays
 from judged.answers.needs import (
     CITATIONS,
+    FIRST,
     NUGGETS,
     PAIRS,
     REFERENCES,
@@ -229,6 +230,13 @@ class _Labels:
         self.first.setdefault(kind, pair)
         return self.fill
 
+    def count_again(self, kind: str, labels: Sequence[str] | None, pair: str) -> None:
+        """Count a pair that was looked up as one of another kind, too."""
+        self.pairs[kind] += 1
+        if not labels:
+            self.unlabelled[kind] += 1
+            self.first.setdefault(kind, pair)
+
 
 def align_answers(
     truth: Truth,
@@ -383,10 +391,10 @@ def _align_citations(system: LabelledAnswers, units: Sequence[Unit], labels: _La
             if not part.text and not part.citations:
                 continue
             find = _Sets(part, known, labels, f"part {part.part} of query `{unit[0]}`")
-            for document in part.citations:
+            for at, document in enumerate(part.citations):
                 sentence.append(len(joint))
                 passage.append(numbers.setdefault(document, len(numbers)))
-                state.append(find.single(document))
+                state.append(find.single(document, first=at == 0))
             joint.append(find.together(part.citations))
             rest += [
                 find.together(part.citations[:at] + part.citations[at + 1 :])
@@ -411,10 +419,12 @@ class _Sets:
     def __init__(self, part: Part, known: Mapping[Cited, Sequence[str]], labels: _Labels, place: str) -> None:
         self._part, self._known, self._labels, self._place = part.part, known, labels, place
 
-    def single(self, document: str) -> float:
-        """Return the support by one document."""
-        labels = self._known.get((self._part, (document,)))
-        return self._labels.find(CITATIONS, labels, SUPPORT, f"{self._place}, document `{document}`")
+    def single(self, document: str, *, first: bool) -> float:
+        """Return the support by one document, which may be the first that the sentence cites."""
+        labels, pair = self._known.get((self._part, (document,))), f"{self._place}, document `{document}`"
+        if first:
+            self._labels.count_again(FIRST, labels, pair)
+        return self._labels.find(CITATIONS, labels, SUPPORT, pair)
 
     def together(self, documents: tuple[str, ...]) -> float:
         """Return the support by several documents together: a set with a full supporter supports, labelled or not."""

@@ -8,13 +8,15 @@ from judged.errors import BadMeasure
 from judged.measures.measure import Measure
 
 NUGGETS, CITATIONS, SETS, REFERENCES, ANSWERABLE = "nuggets", "citations", "sets", "references", "answerable"
+FIRST = "first"
+"""Citations that are the first of their sentences."""
 IMPORTANCE = "importance"
 SAID_TRUE, SAID_FOUND, TRUTH_SAID, TRUTH_FOUND = "said-true", "said-found", "truth-said", "truth-found"
 
 WORDS = {
     NUGGETS: "labels of nuggets (`query`, `nugget`, `label`)",
     IMPORTANCE: "the importance of nuggets (`vital` or `okay`)",
-    CITATIONS: "labels of citations (`query`, `part`, `document`, `label`)",
+    **dict.fromkeys((CITATIONS, FIRST, SETS), "labels of citations (`query`, `part`, `document`, `label`)"),
     REFERENCES: "reference answers (`references=`, `--references`)",
     ANSWERABLE: "references with a column `answerable`",
     SAID_TRUE: "labels of the answer's claims against the true answer (side `response`, source `answer`)",
@@ -25,6 +27,7 @@ WORDS = {
 PAIRS = {
     NUGGETS: "nuggets",
     CITATIONS: "citations",
+    FIRST: "first citations of sentences",
     SETS: "sets of citations",
     SAID_TRUE: "pairs of a claim and the true answer",
     SAID_FOUND: "pairs of a claim and a passage",
@@ -76,6 +79,9 @@ def list_needs(measure: Measure) -> tuple[str, ...]:
     needs = list(_NEEDS.get(measure.name, ()))
     if measure.parameters.get("importance") in {"vital", "weighted"}:
         needs.append(IMPORTANCE)
+    averaged = {measure.parameters[name] for name in ("over", "per") if name in measure.parameters}
+    if averaged == {"first"}:
+        needs[needs.index(CITATIONS)] = FIRST
     if measure.parameters.get("per") == "joint" or measure.parameters.get("over") == "necessary":
         needs.append(SETS)
     return tuple(needs)
@@ -84,7 +90,7 @@ def list_needs(measure: Measure) -> tuple[str, ...]:
 def check_needs(measures: Iterable[Measure], given: frozenset[str]) -> None:
     """Raise `BadMeasure` for a measure that needs labels which are not there."""
     for measure in measures:
-        missing = [WORDS[need] for need in list_needs(measure) if need not in {*given, SETS}]
+        missing = [WORDS[need] for need in list_needs(measure) if need not in given]
         if missing:
             msg = f"{measure} needs {missing[0]}, and there are none"
             raise BadMeasure(

@@ -9,6 +9,7 @@ definePage("answers", "", async (page, subject) => {
   const points = await block(subject, "answers", "points");
   if (points.length) page.append(recallAgainstWords(data, points));
   if (data.contrasts.length) page.append(h("h2", {}, "Paired differences"), ...answerContrasts(data));
+  if (data.human.agreement.length) page.append(...humanSample(data.human));
   page.append(notes(subject) || "");
   await oneQuestion(page, subject, data, points);
 });
@@ -242,7 +243,7 @@ function answerContrasts(data) {
     others = data.contrasts.filter(row => row.measure !== data.main);
   if (!main.length) return [contrastTable(data.contrasts)];
   return [
-    contrastTable(main),
+    contrastTable(main, `On the same questions, in ${wordsOf(data)}`),
     others.length
       ? h(
           "details",
@@ -254,7 +255,7 @@ function answerContrasts(data) {
   ];
 }
 
-function contrastTable(rows) {
+function contrastTable(rows, caption = "") {
   return table({
     name: "Differences",
     rows,
@@ -277,8 +278,65 @@ function contrastTable(rows) {
       },
       { name: "p", value: row => float(row.p_corrected), cell: row => formatP(row.p_corrected) },
     ],
-    caption: "On the same questions; p is corrected for the comparisons of a measure.",
+    caption: `${caption || "On the same questions"}; p is corrected for the comparisons of a measure.`,
   });
+}
+
+/** Agreement of labels with those of people, and means corrected by them. */
+function humanSample({ agreement, means }) {
+  return [
+    h("h2", {}, "Labels against people"),
+    table({
+      name: "Agreement",
+      rows: agreement,
+      columns: [
+        { name: "labels", text: true, left: true, value: row => row.labels },
+        { name: "pairs", value: row => float(row.pairs), cell: row => count(row.pairs) },
+        { name: "same", value: row => float(row.same), cell: row => percent(row.same, 0) },
+        { name: "κ", value: row => float(row.kappa), cell: row => fixed(row.kappa, 3) },
+        {
+          name: "quadratic κ",
+          value: row => float(row.quadratic_kappa),
+          cell: row => fixed(row.quadratic_kappa, 3),
+          rank: 2,
+        },
+        { name: "ordinal α", value: row => float(row.alpha), cell: row => fixed(row.alpha, 3), rank: 2 },
+      ],
+    }),
+    means.length
+      ? table({
+          name: "Corrected",
+          rows: means,
+          limit: 30,
+          columns: [
+            {
+              name: "system",
+              text: true,
+              left: true,
+              value: row => row.system,
+              cell: row => named(row.system),
+            },
+            { name: "measure", text: true, left: true, value: row => row.measure },
+            { name: "by labels", value: row => float(row.labels), cell: row => fixed(row.labels, 3) },
+            { name: "corrected", value: row => float(row.corrected), cell: row => fixed(row.corrected, 3) },
+            {
+              name: "interval",
+              value: row =>
+                known(row.low) ? `${fixed(row.low, 3)} to ${fixed(row.high, 3)}` : row.reason || "–",
+              rank: 2,
+            },
+            {
+              name: "questions by people",
+              value: row => float(row.queries),
+              cell: row => count(row.queries),
+              rank: 2,
+            },
+          ],
+          caption:
+            "Corrected by the labels of people on a sample of the questions, which must be a random one.",
+        })
+      : "",
+  ];
 }
 
 async function oneQuestion(page, subject, data, points) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
 from judged.answers.losses import SHARES
@@ -62,6 +63,10 @@ def make_data(entry: Entry) -> PageData:
         ],
         "shares": _pack_losses(report),
         "words": dict(SHARES),
+        "human": {
+            "agreement": [] if report.human is None else [asdict(row) for row in report.human.agreement],
+            "means": [] if report.human is None else list(report.human.rows()),
+        },
         "contrasts": [] if report.comparison is None else report.comparison.list_rows("differences"),
         "queries": [{"id": query, "text": entry.queries.get(query, "")} for query in queries],
         "kept": len(queries),

@@ -349,7 +349,8 @@ class _Citing:
 
     def by_position(self, citations: Json) -> tuple[str, ...]:
         """Return the documents of citations that count from 0, or are ids."""
-        found = (self._find(citation, first=0) for citation in (citations or ()))
+        listed = [] if citations is None else _split_list(citations)
+        found = (self._find(citation, first=0) for citation in listed)
         return tuple(document for document in found if document is not None)
 
     def by_mark(self, numbers: Iterable[int]) -> tuple[str, ...]:
@@ -688,8 +689,18 @@ def _read_matrices(
 ) -> Iterator[Claim]:
     """Yield the labels of one answer; every claim has a row, even without labels."""
     for side, texts, alone, matrix, source in _RAGCHECKER:
-        direct, by_passage = row.get(alone) or [], row.get(matrix) or []
-        claims = row.get(texts) or []
+        lists = {key: row.get(key) or [] for key in (texts, alone, matrix)}
+        wrong = [key for key, value in lists.items() if not isinstance(value, list | tuple)]
+        if wrong:
+            fields.problems.add(
+                "not-a-list", number, f"`{wrong[0]}` is {_describe(row[wrong[0]])}, expected a list"
+            )
+            continue
+        claims, direct, by_passage = lists.values()
+        if any(not isinstance(labels, list | tuple) for labels in by_passage):
+            message = f"`{matrix}` has a row that is no list, expected a list of labels for each claim"
+            fields.problems.add("not-a-list", number, message)
+            continue
         count = max(len(claims), len(direct), len(by_passage))
         if any(len(labels) not in {0, count} for labels in (direct, by_passage)):
             message = (

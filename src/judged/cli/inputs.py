@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from glob import glob
@@ -23,6 +24,8 @@ MAP = "judged.map"
 """The key under which the context of a command has the columns that the user names."""
 NOTHING_TO_JOIN = "`--join` has no effect without a folder, a pattern, or several files of one folder"
 COMPRESSED = {".gz", ".zst", ".zstd"}
+_JUDGMENT = re.compile(rb"[^\s,{\[]+[ \t]+\S+[ \t]+\S+[ \t]+-?\d+[ \t]*(?:\r?\n|$)")
+"""A row of judgments of TREC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,12 +244,24 @@ def list_runs(qrels: str, runs: tuple[str, ...]) -> tuple[tuple[str, ...], list[
 
 def holds_both(path: str) -> bool:
     """Return whether a file lists what each query expects, and what was retrieved for it; not for one that cannot be read."""
+    from judged.io.systems import may_hold_several
+
+    if not (may_hold_several(path) and Path(path).is_file()):
+        return False  # TREC text has no columns
     from judged.io import read
 
     try:
-        return Path(path).is_file() and read.holds_both(path)
+        return not _begins_with_a_judgment(path) and read.holds_both(path)
     except JudgedError:
         return False
+
+
+def _begins_with_a_judgment(path: str) -> bool:
+    """Return whether a file begins as judgments of TREC do, which are nothing else; large ones are not read for it."""
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        return _JUDGMENT.match(file.read(1024)) is not None
 
 
 def check_same_judgments(paths: Sequence[str]) -> None:

@@ -19,12 +19,12 @@ from judged.errors import BadInput, Unreadable
 from judged.index.api import make_benchmark
 from judged.index.data import Dataset
 from judged.index.exact import measure_distances
+from judged.index.files.vectors import check_hdf5
 from judged.index.load import Samples
 from judged.index.measurement import BuildCost, Measurement, Workload, summarise
 from judged.index.points import Point, Scorer, name_measures
 from judged.index.result import IndexBenchmark
 from judged.index.sweeps.rows import find_rows, read_answers, to_rows
-from judged.index.vector_files import check_hdf5
 from judged.problem import Problem
 from judged.store.hashing import hash_file
 

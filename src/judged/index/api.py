@@ -18,7 +18,7 @@ from judged.index.measurement import TARGET, Workload, describe
 from judged.index.points import Point, name_measures, score_points
 from judged.index.prices import Prices, parse_prices
 from judged.index.result import IndexBenchmark
-from judged.index.runbooks import follow_steps
+from judged.index.streams.runbooks import follow_steps
 from judged.index.sweeps.plan import Build, plan_builds
 from judged.index.sweeps.sweep import Failure, Swept, run_sweep
 from judged.index.sweeps.worker import find_effort
@@ -298,6 +298,11 @@ def _find_round_notes(workload: Workload, points: Sequence[Point]) -> Iterator[N
     if workload.rounds == 1:
         message = "one round: how much times vary from process to process is not known, so that none is shown to be less"
         yield Note("one-round", "warning", message)
+    elif workload.rounds == 2:
+        message = (
+            "two rounds hardly bound anything: intervals of which the ends are – are wider than a hundredfold"
+        )
+        yield Note("two-rounds", "warning", message)
     builds = {point.measured.group: point for point in points if len(point.rounds) < workload.rounds}
     for point in builds.values():
         name, cost = describe(point.engine, point.measured.build, {}), point.measured.cost

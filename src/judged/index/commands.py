@@ -184,6 +184,12 @@ class WorkloadOptions:
         type=click.FloatRange(0, 0.5, max_open=True),
         default=0.0,
     )
+    batch: int = option(
+        "--batch N",
+        "Also ask N queries at once, where the engine can.",
+        type=click.IntRange(min=0),
+        default=0,
+    )
     updates: float = option(
         "--updates RATE",
         "Vectors to insert, delete and replace per second while searching; recall and latency are measured"
@@ -261,7 +267,7 @@ class WorkloadOptions:
     def to_workload(self, seed: int) -> Workload:
         """Return the workload; raise an error for a loop that is neither closed nor open."""
         from judged.index.measurement import Workload
-        from judged.index.runbooks import read_runbook
+        from judged.index.streams.runbooks import read_runbook
 
         unknown = set(self.load) - {"closed", "open"}
         if unknown:

@@ -17,9 +17,9 @@ from judged._optional import need
 from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable
 from judged.index.engine import METRICS, Metric
 from judged.index.exact import cached_neighbours, find_neighbours, measure_distances
+from judged.index.files.tables import VectorFile, read_table_folder
+from judged.index.files.vectors import check_ids, read_ids, read_vector_file
 from judged.index.neighbours import Neighbours, find_repeats
-from judged.index.table_files import VectorFile, read_table_folder
-from judged.index.vector_files import check_ids, read_ids, read_vector_file
 from judged.index.vectors import Vectors
 from judged.problem import Note, Problem, Problems
 from judged.progress import Progress

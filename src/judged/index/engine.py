@@ -49,6 +49,8 @@ Ids: TypeAlias = Sequence[int] | NDArray[np.integer]
 """The ids of the neighbours of one query, nearest first; −1 stands for none."""
 Search: TypeAlias = Callable[[VectorArray], Ids]
 """Takes one query and returns its neighbours."""
+BatchSearch: TypeAlias = Callable[[VectorArray], Sequence[Ids] | NDArray[np.integer]]
+"""Takes queries as rows and returns the neighbours of each."""
 
 ENTRY_POINTS = "judged.engines"
 """The group of entry points under which installed packages announce engines: a name and a "module:attribute"."""
@@ -222,6 +224,11 @@ class Engine:
         before the first query is made ready here. For cosine distance queries have length 1.
         """
         raise NotImplementedError
+
+    def batch_searcher(self, k: int, settings: Settings) -> BatchSearch | None:
+        """Return the function that answers many queries at once; None if there is none."""
+        del k, settings
+        return None
 
     def delete(self, ids: NDArray[np.int64]) -> None:
         """Delete vectors."""

@@ -27,9 +27,9 @@ SAMPLE = 10_000
 """Vectors from which that direction is found."""
 
 Side: TypeAlias = Literal["inside", "outside"]
-_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
+_NUMBER = r"[-+]?+(?:\d++\.?+\d*+|\.\d++)(?:e[-+]?+\d++)?+"
 _CONDITION = re.compile(
-    rf"(?:(?P<low>{_NUMBER})\s*(?P<low_operator><=?)\s*)?(?P<name>\w+)\s*(?P<operator><=?|>=?|==?|:)\s*(?P<value>\S.*)?",
+    rf"(?:(?P<low>{_NUMBER})\s*+(?P<low_operator><=?+)\s*+)?(?P<name>\w++)\s*+(?P<operator><=?+|>=?+|==?+|:)(?P<value>.++)",
     re.IGNORECASE,
 )
 
@@ -120,13 +120,13 @@ def _read_part(part: str, text: str, vectors: Vectors, seed: int) -> Iterator[_P
         else:
             yield LADDER, "<", count, draw_ladder(len(vectors), seed)
         return
-    matched = _CONDITION.fullmatch(part.strip())
-    if matched is None or not matched["value"]:
+    matched = _CONDITION.fullmatch(part)
+    if matched is None or not matched["value"].strip():
         msg = f"the filter is `{text}`, expected a share such as 0.01, or a condition such as `price<20`"
         raise BadProtocol(
             msg, hint="also 10<=price<20, colour==red, tags==new, region:0.1; & joins conditions"
         )
-    name, operator, value = matched["name"], matched["operator"], matched["value"].strip("'\"")
+    name, operator, value = matched["name"], matched["operator"], matched["value"].strip().strip("'\"")
     if name in vectors.tags:
         if operator not in {"=", "=="} or matched["low"]:
             msg = f"the filter is `{text}`, and `{name}` has lists of tags, expected `{name}==TAG`"

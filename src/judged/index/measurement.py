@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from judged.errors import BadProtocol
 from judged.index.engine import SettingValue
-from judged.index.runbooks import Step
+from judged.index.streams.runbooks import Step
 
 TARGET = 0.95
 """The recall at which engines are compared, unless another one is asked for."""
@@ -50,6 +50,8 @@ class Workload:
     """Shares of vectors that meet a condition, such as `0.01`, or conditions such as `price<20`."""
     churn: float = 0.0
     """The share of vectors that is replaced in each of three steps, after which recall is measured again."""
+    batch: int = 0
+    """Queries that are asked at once, in a measurement of its own; 0: none are."""
     updates: float = 0.0
     """Vectors that are inserted, deleted or replaced in a second while others search; 0: none."""
     runbook: tuple[Step, ...] = ()
@@ -65,6 +67,7 @@ class Workload:
             "repeats": 1,
             "warmup": 0,
             "retries": 0,
+            "batch": 0,
             "threads": 1,
         }.items():
             if getattr(self, name) < least:
@@ -212,7 +215,7 @@ class Measurement:
     skipped: tuple[str, ...] = ()
     """Measurements that the engine cannot make, with the reason."""
     details: Mapping[str, float] = field(default_factory=dict)
-    """Seconds that each step of churn and of a runbook took, and the rate of updates that was reached."""
+    """Seconds that each step of churn and of a runbook took, and the rate of updates and of queries in batches that was reached."""
     round: int = 1
     """The round, from 1."""
     at: str = ""

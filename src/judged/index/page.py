@@ -170,7 +170,7 @@ def _say_title(benchmark: IndexBenchmark, choices: Sequence[Choice], standing: S
         if not place or not standing.is_apart(place)
     ]
     names = f"{', '.join(level[:-1])} and {level[-1]}"
-    return f"{names} cannot be told apart at recall {target}: about {pace}."
+    return f"{names} cannot be separated at recall {target}: about {pace}."
 
 
 def _name_cost(standing: Standing) -> str:

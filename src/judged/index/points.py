@@ -26,8 +26,8 @@ from judged.index.measurement import (
     summarise,
 )
 from judged.index.neighbours import IndexResults, Neighbours
-from judged.index.runbooks import find_rows_at
-from judged.index.streams import Presence, draw_reserve, find_present
+from judged.index.streams.presence import Presence, draw_reserve, find_present
+from judged.index.streams.runbooks import find_rows_at
 from judged.index.sweeps.rows import find_rows, read_answers
 from judged.result import ProtocolRecord, Provenance
 from judged.scoring.evaluate import evaluate_with
@@ -41,6 +41,10 @@ from judged.wording import counted
 
 LEVEL = 0.95
 """Confidence level of intervals."""
+UNKNOWN = 100
+"""Ratio of the ends of an interval from which they say nothing, as after two rounds that differ: they are not shown."""
+PARTS = ("batch:", "filter:", "churn:", "updates:", "runbook:")
+"""Beginnings of the names of phases that are scored on their own."""
 ENOUGH = 1000
 """Samples from which a 99th percentile is shown with its interval over rounds; with fewer, that of its rank."""
 UNSORTED = 1e-4
@@ -101,6 +105,8 @@ def estimate_rounds(values: Sequence[float | None]) -> Estimate | None:
     interval = geometric_interval(known, level=LEVEL)
     if isinstance(interval, Undefined):
         return Estimate(known[0])
+    if interval.high > UNKNOWN * interval.low:
+        return Estimate(interval.mean, np.nan, np.nan)
     return Estimate(interval.mean, interval.low, interval.high)
 
 
@@ -290,7 +296,7 @@ class Scorer:
         subsets = tuple(
             subset
             for phase in phases
-            if phase.startswith(("filter:", "churn:", "updates:", "runbook:"))
+            if phase.startswith(PARTS)
             for subset in self._score_subset(phase, parts[phase])
         )
         if self.gone:
@@ -408,6 +414,8 @@ class Scorer:
         """Return the exact neighbours among the vectors that could be found in a phase."""
         data, workload = self.dataset, self.workload
         kind, _, rest = phase.partition(":")
+        if kind == "batch":
+            return self.truths["single"]
         if kind == "filter":
             ids: Ints = make_filter(rest, data.vectors, workload.seed).ids
         else:

@@ -150,6 +150,7 @@ def subset_records(points: Sequence[Point]) -> Iterator[dict[str, Value]]:
                     (value for name, value in subset.measures.items() if name.startswith("Short@")), None
                 ),
                 "fewest": subset.fewest,
+                "queries_s": _mean_known([one.details.get(f"qps {subset.phase}") for one in point.rounds]),
                 "update_s": point.measured.details.get(subset.phase),
                 "failed": subset.failed,
                 **_name_latencies(subset.latency, ""),

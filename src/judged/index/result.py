@@ -405,7 +405,7 @@ _OPEN = (
 )
 _SUBSETS = (
     *("point", "phase", "share", "recall", "by_id", "pct5", "none", "short", "fewest"),
-    *("p50_ms", "p99_ms", "update_s", "failed"),
+    *("p50_ms", "p99_ms", "queries_s", "update_s", "failed"),
 )
 
 
@@ -416,7 +416,7 @@ def _tabulate_parts(points: Sequence[Point]) -> Iterator[Table]:
     if any(point.measured.open for point in points):
         yield _tabulate_records(list(open_records(points)), "Open loop", _OPEN)
     if any(point.subsets for point in points):
-        yield _tabulate_records(list(subset_records(points)), "Filters, churn and updates", _SUBSETS)
+        yield _tabulate_records(list(subset_records(points)), "Batches, filters and updates", _SUBSETS)
 
 
 def _tabulate_records(records: Sequence[Mapping[str, Value]], title: str, columns: Sequence[str]) -> Table:
@@ -427,7 +427,7 @@ def _tabulate_records(records: Sequence[Mapping[str, Value]], title: str, column
 def _to_cell(record: Mapping[str, Value], name: str) -> Value:
     """Return a value with its interval, where it has one."""
     value, low, high = (record.get(key) for key in (name, f"{name}_low", f"{name}_high"))
-    if not isinstance(value, float) or not name.endswith(("_ms", "throughput", "rate")):
+    if not isinstance(value, float) or not name.endswith(("_ms", "throughput", "rate", "queries_s")):
         return value
     ends = (low, high) if isinstance(low, float) and isinstance(high, float) else (None, None)
     return _show(Estimate(value, *ends))

@@ -58,7 +58,7 @@ class Tags:
 class Vectors:
     """A matrix of finite 32-bit floats, a row for each vector; or of bits packed into bytes.
 
-    Make one with `from_array`, or read one with `judged.index.vector_files.read_vectors`.
+    Make one with `from_array`, or read one with `judged.index.files.vectors.read_vectors`.
     """
 
     array: VectorArray

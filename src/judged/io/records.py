@@ -11,6 +11,8 @@ Record: TypeAlias = Mapping[str, Any]
 MOST = 100
 """Number of keys up to which an object may be one around a table: those that go from queries to results have more."""
 
+_NUMBERS = frozenset({float, int})
+
 
 def find_records(value: Mapping[Any, Any], schema: Schema) -> tuple[list[Record], str] | None:
     """Return the rows that an object holds, and a note on where; None if it is not laid out like this.
@@ -49,17 +51,21 @@ def _find_wrapped(value: Mapping[str, Any], schema: Schema) -> tuple[list[Record
 
 def _find_columns(value: Mapping[str, Any], schema: Schema) -> tuple[list[Record], str] | None:
     """Return the rows of lists of one length, or of objects with the same keys, as pandas writes its columns."""
+    if len(value) < 2:  # queries and documents
+        return None
     keyed = all(isinstance(inner, Mapping) for inner in value.values())
     if not keyed and not all(isinstance(inner, list) for inner in value.values()):
+        return None
+    # the dicts of a training loop are known by their keys and lengths, before any name is spelt
+    first, *others = value.values()
+    if any(inner.keys() != first.keys() if keyed else len(inner) != len(first) for inner in others):
         return None
     names = by_spelling(value)
     listed = any(schema[field].find(names) for field in ("document", "text"))
     if not listed or not _names_query(value, schema):
         return None
     columns: list[Sequence[Any]] = [[*inner.values()] if keyed else inner for inner in value.values()]
-    if len({len(column) for column in columns}) > 1 or (
-        keyed and len({tuple(inner) for inner in value.values()}) > 1
-    ):
+    if keyed and len({tuple(inner) for inner in value.values()}) > 1:
         return None
     rows: list[Record] = [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
     return rows, "each key holds a column"
@@ -72,10 +78,12 @@ def _names_query(row: Mapping[str, Any], schema: Schema) -> bool:
 
 def _lists_documents(inner: object, schema: Schema) -> bool:
     """Return whether an object has a list, or numbers by document, under a name that says so."""
-    return isinstance(inner, Mapping) and any(
+    if not isinstance(inner, Mapping) or len(inner) > MOST:
+        return False
+    return not set(map(type, inner.values())) <= _NUMBERS and any(
         isinstance(key, str)
-        and any(schema[field].is_list(key) for field in ("document", "text"))
         and (isinstance(listed, list) or _holds_numbers(listed))
+        and any(schema[field].is_list(key) for field in ("document", "text"))
         for key, listed in inner.items()
     )
 

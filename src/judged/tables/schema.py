@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from judged.errors import BadInput, UnknownName, Unusable
@@ -361,6 +362,7 @@ _WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[ -]+")
 """Where a name in camel case, or with blanks or hyphens, has underscores in another spelling."""
 
 
+@lru_cache(maxsize=1024)
 def list_spellings(column: str) -> tuple[str, ...]:
     """Return the ways to spell the name of a column: in lower case, and with underscores between its words.
 

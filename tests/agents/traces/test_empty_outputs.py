@@ -138,7 +138,7 @@ def test_one_output_that_cannot_be_parsed_does_not_refuse_a_file() -> None:
     """It is left out and counted; strict reading refuses, and so does a file of which no output can be read."""
     found, other = (
         json.dumps([{"url": "https://a.org/t", "gain": 4}]),
-        "A long tale about towers, told in prose.",
+        "A long tale about towers, written in prose.",
     )
     evaluation = judged.evaluate_sessions([chat(found, other)], "CG R")
 

@@ -81,7 +81,6 @@ def test_marks_that_go_on_for_ever_take_no_longer_than_they_are(part: str) -> No
     [
         "<p>The page says <document>x</document></p> and more",
         "## Summary\nIt is tall.\n\n## Sources\nURL: https://e.org/1",
-        "| title | url |\n|---|---|\n| One | https://e.org/1 |",
     ],
 )
 def test_marks_that_hold_more_than_results_are_not_guessed(text: str) -> None:

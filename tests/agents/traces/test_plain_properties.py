@@ -48,7 +48,11 @@ searches = st.builds(
     Search, query=maybe, tool=st.none() | names, results=st.lists(results(), max_size=2).map(tuple)
 )
 iterations = st.builds(
-    Iteration, searches=st.lists(searches, min_size=1, max_size=2).map(tuple), tokens=amounts, seconds=amounts
+    Iteration,
+    searches=st.lists(searches, min_size=1, max_size=2).map(tuple),
+    tokens=amounts,
+    seconds=amounts,
+    cost=amounts,
 )
 
 
@@ -136,7 +140,7 @@ def damaged(draw: st.DrawFn) -> dict[str, Any]:
     places: list[tuple[Any, list[str]]] = [
         (plain, ["conversation", "system", "task", "turns"]),
         (turn, ["question", "iterations", "opened", "cited"]),
-        (iteration, ["searches", "tokens", "seconds"]),
+        (iteration, ["searches", "tokens", "seconds", "cost"]),
         (search, ["query", "tool", "results"]),
         (search["results"][0], RESULT_FIELDS),
     ]

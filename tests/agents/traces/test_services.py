@@ -148,6 +148,18 @@ def test_the_page_that_came_again_is_one_document(file: str) -> None:
     assert evaluation.mean() == {"SRR@last": 0.25, "UR@last": 3.0, "CG@last": 4.0}
 
 
+def test_the_money_of_a_step_is_read_and_gain_is_set_against_it() -> None:
+    """OpenRouter's `usage.cost` is 0.0071; Dify's total price is text."""
+    assert [part.cost for part in read("openrouter.jsonl").iterations] == [0.0071]
+    assert [part.cost for part in read("openrouter-stream.txt").iterations] == [0.0071]
+    assert [part.cost for part in read("dify-stream.txt").iterations] == [0.0012]
+    task = read("openrouter.jsonl").task
+    labels = [{"task": task, "url": "https://example.org/burj", "gain": 4}]
+    evaluation = judged.evaluate_sessions(GOLDEN / "openrouter.jsonl", ["GainPerCost"], labels=labels)
+
+    assert evaluation.mean()["GainPerCost@last"] == pytest.approx(4 / 0.0071)
+
+
 def notes(file: str) -> str:
     """The notes on how a file was read."""
     return "\n".join(read_sessions(GOLDEN / file).notes)

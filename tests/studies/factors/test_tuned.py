@@ -191,3 +191,22 @@ def test_points_lie_within_their_range() -> None:
     assert tried[0] == ()
     assert len(set(tried)) == 31
     assert {values[0] for values in tried[1:]} == {1, 2, 3}
+
+
+def test_rewritten_queries_are_each_asked_in_trials(desk: Path) -> None:
+    """A part that trials leave as it is remembers a query by its words: the written settings score as without tuning."""
+    (desk / "saying.py").write_text("def two(text):\n    return [text + ' cats', 'bread in the morning']\n")
+    hybrid = {
+        "name": "hybrid",
+        "fuse": {"of": ["words", "own"], "method": "wsum", "weights": {"words": 1, "own": 1}},
+        "rewrite": {"type": "function", "function": "saying:two"},
+    }
+    hybrid["fuse"] |= {"normalisation": "min-max"}
+    tune = {"settings": {"fuse.weights.own": [0.5, 2.0]}, "folds": 3}
+    found = run_study(study(WORDS, OWN, hybrid, {**hybrid, "name": "tuned", "tune": tune}))
+    plain = found["hybrid"].scores.by_query("nDCG@2")
+    tuning = found.settings["tuned"]
+    held = [query for fold in tuning.folds for query in fold.queries]
+
+    assert not found.failures
+    assert tuning.written.tolist() == pytest.approx([plain[query] for query in held])

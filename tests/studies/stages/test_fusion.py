@@ -21,6 +21,7 @@ from judged.errors import BadInput, JudgedError, UnknownName
 from judged.studies.fusion.candidates import collect_candidates
 from judged.studies.fusion.methods import METHODS, NORMALISATIONS, Fusion, _count_wins, fuse
 from judged.studies.stages.stage import Ranked
+from judged.studies.systems.system import fuse_lists
 from judged.tables.nested import keep_order
 from judged.tables.run import Run
 

@@ -81,6 +81,7 @@ def _report(summary: TraceSummary) -> Iterator[str]:
 def _counts(summary: TraceSummary) -> str:
     systems = ", ".join(list(summary.systems)[:SHOWN]) + (", …" if len(summary.systems) > SHOWN else "")
     known = f"tokens known for {summary.with_tokens:,}, seconds for {summary.with_seconds:,}"
+    known += f", money for {summary.with_cost:,}" if summary.with_cost else ""
     queries = summary.context.queries
     asked = f", with {queries:,} queries" if queries > summary.searches else ""
     which = summary.context.turn.replace("-", " ")

@@ -255,3 +255,32 @@ def gain_per_second(
 
 
 GainPerSecond = _per_cost("GainPerSecond", gain_per_second)
+
+
+def gain_per_cost_unit(
+    view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+) -> Floats:
+    r"""Return the good gain up to and including an iteration, for each unit of money that the iterations took.
+
+    $$\mathrm{GainPerCost}@i = \frac{\mathrm{CG}@i}{\mathrm{cost}@i}$$
+
+    where cost is what the trace says that each iteration cost, usually in US dollars.
+
+    Title: Good gain for each unit of money.
+    Empty: 0 for a session that searched and found nothing; undefined (NaN, left out of the mean and counted)
+        for one that never searched, and where the trace does not say what its iterations took.
+    References: Azzopardi. Modelling interaction with economic models of search. SIGIR 2014.
+        doi:10.1145/2600428.2609574
+
+    Example:
+        9 for three cents:
+
+        >>> first = {**iteration(a=4, b=3, c=1), "cost": 0.02}
+        >>> session = {"iterations": [first, {**iteration(d=2, a=4), "cost": 0.01}]}
+        >>> judged.evaluate_sessions([session], "GainPerCost").mean()
+        {'GainPerCost@last': 300.0}
+    """
+    return gain_per_cost(view, view.cost, iteration, good, gain)
+
+
+GainPerCost = _per_cost("GainPerCost", gain_per_cost_unit)

@@ -49,7 +49,8 @@ def to_session(conversation: Conversation, context: ReadContext) -> Session:
     for number, step in enumerate(turn.steps, 1):
         searches = tuple(_read_step(step, f"{where}, step {number}", context, opened))
         if searches:
-            iterations.append(Iteration(searches=searches, tokens=step.tokens, seconds=step.seconds))
+            spent = {"tokens": step.tokens, "seconds": step.seconds, "cost": step.cost}
+            iterations.append(Iteration(searches=searches, **spent))
     if not iterations and any(_has_search(earlier, context) for earlier in conversation.turns):
         context.earlier += 1
     asked = [*earlier, *([turn.question] if turn.question else [])]

@@ -31,6 +31,8 @@ class Step(Struct, kw_only=True):
     calls: list[Call] = field(default_factory=list)
     tokens: float | None = None
     seconds: float | None = None
+    cost: float | None = None
+    """Money, in the unit of the trace."""
 
 
 class Turn(Struct, kw_only=True):

@@ -44,6 +44,8 @@ class TraceSummary:
     """Iterations whose tokens are known."""
     with_seconds: int = 0
     """Iterations whose seconds are known."""
+    with_cost: int = 0
+    """Iterations whose money is known."""
     opened: int = 0
     """Pages that agents opened, each once in a session."""
     cited: int = 0
@@ -83,6 +85,7 @@ class TraceSummary:
             self.empty += sum(not search.results for search in iteration.searches)
             self.with_tokens += iteration.tokens is not None
             self.with_seconds += iteration.seconds is not None
+            self.with_cost += iteration.cost is not None
         found = self.results
         for result, _ in session.results():
             self._count(result)
@@ -116,6 +119,7 @@ class TraceSummary:
             "fields": {name: self.fields[name] for name in FIELDS},
             "iterations_with_tokens": self.with_tokens,
             "iterations_with_seconds": self.with_seconds,
+            "iterations_with_cost": self.with_cost,
             "example": None if self.example is None else to_plain(self.example),
             "left_out": dict(self.context.problems.counts),
             "notes": list(self.context.problems.sentences()),

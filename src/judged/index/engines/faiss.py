@@ -15,6 +15,7 @@ from judged.index.engine import (
     GRAPH_QUERY,
     METRICS,
     Attributes,
+    BatchSearch,
     Capabilities,
     Engine,
     Filter,
@@ -72,19 +73,31 @@ class _Faiss(Engine):
             self._index.add(vectors)
             self._waiting = []
 
+    def batch_searcher(self, k: int, settings: Settings) -> BatchSearch:
+        """Return a search of many queries."""
+        index, parameters = self._prepare(settings, None)
+        return lambda queries: index.search(queries, k, params=parameters)[1]
+
     def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
         """Return a search with its settings, and a selector of the ids that meet the condition."""
+        index, parameters = self._prepare(settings, filter)
+        if parameters is None:
+            return lambda query: index.search(query[None], k)[1][0]
+        return lambda query: index.search(query[None], k, params=parameters)[1][0]
+
+    def _prepare(self, settings: Settings, filter: Filter | None) -> tuple[Any, Any]:  # noqa: A002
+        """Return what is searched, and the parameters of the search; None if it has none."""
         selector = None if filter is None else self._faiss.IDSelectorBitmap(_to_bits(filter.ids))
         chosen = self._to_faiss(settings)
         if selector is not None:
             chosen["sel"] = selector
         index = self._index
         if not chosen:
-            return lambda query: index.search(query[None], k)[1][0]
+            return index, None
         parameters = self._query = getattr(self._faiss, self.parameters)(**chosen)
         if "rerank" in settings:
             index, parameters = self._refine(parameters, settings)
-        return lambda query: index.search(query[None], k, params=parameters)[1][0]
+        return index, parameters
 
     def _make(self, dimensions: int, kind: int, settings: Settings) -> object:
         raise NotImplementedError

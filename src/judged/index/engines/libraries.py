@@ -17,6 +17,7 @@ from judged.index.engine import (
     METRICS,
     Attributes,
     BatchEngine,
+    BatchSearch,
     Capabilities,
     Engine,
     Filter,
@@ -97,6 +98,12 @@ class Hnswlib(_HnswLibrary):
             self._index.mark_deleted(labels[number])
         self._deleted += len(ids)
 
+    def batch_searcher(self, k: int, settings: Settings) -> BatchSearch:
+        """Set `ef`, and return a search of many queries."""
+        self._index.set_ef(settings["ef"])
+        search, threads, ids = self._index.knn_query, self._threads, self._ids
+        return lambda queries: ids[search(queries, k=k, num_threads=threads)[0]]
+
     def _search(self, k: int, filter: Filter | None) -> Search:  # noqa: A002
         search, threads, ids = self._index.knn_query, self._threads, self._ids
         if filter is None:
@@ -141,6 +148,12 @@ class Usearch(_HnswLibrary):
     def delete(self, ids: NDArray[np.int64]) -> None:
         """Remove the vectors."""
         self._index.remove(ids, threads=self._threads)
+
+    def batch_searcher(self, k: int, settings: Settings) -> BatchSearch:
+        """Set `ef`, and return a search of many queries."""
+        self._index.expansion_search = settings["ef"]
+        search, threads = self._index.search, self._threads
+        return lambda queries: search(queries, k, threads=threads).keys.view(np.int64)
 
     def effective_config(self) -> Mapping[str, SettingValue]:
         """Return what the graph holds."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from math import nan
-from time import perf_counter
+from time import perf_counter, perf_counter_ns
 
 import numpy as np
 import pyarrow as pa
@@ -110,6 +110,10 @@ def measure_point(session: Session, key: str, query: Settings) -> Measurement:
     session.keep("single", samples)
     closed = _measure_closed(session, settings)
     skipped = ["several clients at once"] if len(closed) < len(workload.clients) else []
+    skipped += _measure_filters(session, settings)
+    batched = _measure_batches(session, settings)
+    if workload.batch and not batched:
+        skipped.append("batches of queries")
     return Measurement(
         key,
         session.group,
@@ -133,7 +137,8 @@ def measure_point(session: Session, key: str, query: Settings) -> Measurement:
         samples.error,
         os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0,
         count_processors(),
-        (*skipped, *_measure_filters(session, settings)),
+        tuple(skipped),
+        batched,
         round=session.round,
         at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"),
         others=find_others(before, after),
@@ -251,6 +256,35 @@ def _measure_filters(session: Session, settings: Settings) -> list[str]:
         samples = run_single(search, session.asked, retries=workload.retries)
         session.keep(f"filter:{text}", samples)
     return []
+
+
+def _measure_batches(session: Session, settings: Settings) -> dict[str, float]:
+    """Ask queries many at a time; return the throughput, empty where the engine takes one at a time."""
+    workload = session.workload
+    if not workload.batch:
+        return {}
+    search = session.engine.batch_searcher(workload.k, settings)
+    if search is None:
+        return {}
+    parts = [
+        np.arange(first, min(first + workload.batch, len(session.asked)))
+        for first in range(0, len(session.asked), workload.batch)
+    ]
+    search(session.queries[parts[0]])
+    samples = Samples()
+    for rows in parts:
+        asked = np.ascontiguousarray(session.queries[rows])
+        start = perf_counter_ns()
+        answers = search(asked)
+        end = perf_counter_ns()
+        samples.query += rows.tolist()
+        samples.start += [start] * len(rows)
+        samples.end += [end] * len(rows)
+        samples.answers += [np.array(answer) for answer in answers]
+    phase = f"batch:{workload.batch}"
+    session.keep(phase, samples)
+    spent = sum({start: end - start for start, end in zip(samples.start, samples.end, strict=True)}.values())
+    return {f"qps {phase}": len(samples) * 1e9 / spent}
 
 
 def measure_churn(session: Session, measured: Measurement) -> Measurement:

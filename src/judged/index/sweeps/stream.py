@@ -18,8 +18,8 @@ from judged.errors import EngineFailed
 from judged.index.engine import Engine, Ids, Search
 from judged.index.load import Samples, check_answers, run_single, wait_until
 from judged.index.measurement import Measurement
-from judged.index.runbooks import Step, follow_steps, name_runbook
-from judged.index.streams import WINDOWS, draw_reserve
+from judged.index.streams.presence import WINDOWS, draw_reserve
+from judged.index.streams.runbooks import Step, follow_steps, name_runbook
 from judged.index.sweeps.measure import Session
 from judged.index.sweeps.rows import find_rows
 from judged.store.files import replace_file

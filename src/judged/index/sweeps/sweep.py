@@ -26,6 +26,8 @@ from judged.store.files import scratch_folder
 from judged.store.lock import lock_folder
 from judged.store.machine import describe_machine
 
+CHANGES = ("churn:", "updates:", "runbook:")
+"""Beginnings of the names of what is measured while vectors come and go."""
 FORMAT = 2
 """Part of every key; raised when a measurement is made in another way."""
 
@@ -206,7 +208,10 @@ class _Sweep:
         target = TARGET if self.at_recall is None else self.at_recall
         changes = self.workload.churn or self.workload.updates or self.workload.runbook
         keys = {point.key for point in known}
-        replaced = any(point.details or "deletions" in point.skipped for point in known)
+        replaced = any(
+            "deletions" in point.skipped or any(name.startswith(CHANGES) for name in point.details)
+            for point in known
+        )
         wanted = [item for item in plan.list_points(self.finished, number).items() if item[0] not in keys]
         return Job(
             "",

@@ -82,7 +82,9 @@ def read_file(
 def find_tool(path: str) -> ScoreFormat | None:
     """Return the format of a tool by which a file holds scores; None if no tool's format recognises it."""
     try:
-        found = find_format(open_content(path))
+        content = open_content(path)
+        found = find_format(content)
+        next(iter(found.read(content)), None)  # refuses columns that fit the format and hold something else
     except (JudgedError, OSError, ValueError):
         return None
     return None if found.name in GENERAL else found

@@ -18,12 +18,7 @@ from judged.studies.stages.encoders.encoder import EncoderSpec
 from judged.studies.stages.retrievers.retriever import RetrieveSpec
 from judged.studies.stages.routers import Router
 from judged.studies.stages.searchers.searcher import SearchSpec
-from judged.studies.stages.stage import (
-    Query,
-    Ranked,
-    Searcher,
-    Workshop,
-)
+from judged.studies.stages.stage import Query, Ranked, Searcher, Workshop
 from judged.studies.stages.vectors import VectorSpace
 from judged.studies.systems.declared import FuseSpec, SystemSpec, change_settings, list_within
 from judged.studies.systems.system import System, SystemFailed, SystemReply, TunedSystem, fuse_lists
@@ -51,16 +46,18 @@ class _Remembering:
     """A system that is asked the same queries again and again, in trials that leave it as it is."""
 
     def __init__(self, system: System) -> None:
-        self._system, self._replies = system, dict[str, SystemReply]()
+        # by the text too: a query that was rewritten comes in several
+        self._system, self._replies = system, dict[tuple[str, str], SystemReply]()
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._system, name)
 
     def find_passages(self, query: Query) -> SystemReply:
         """Return what the system found the first time."""
-        if query.id not in self._replies:
-            self._replies[query.id] = self._system.find_passages(query)
-        return self._replies[query.id]
+        key = query.id, query.text
+        if key not in self._replies:
+            self._replies[key] = self._system.find_passages(query)
+        return self._replies[key]
 
     def find_documents(self, query: Query) -> Ranked:
         """Return the documents of what the system found the first time."""

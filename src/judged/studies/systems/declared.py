@@ -28,9 +28,7 @@ from judged.studies.stages.searchers import SEARCHERS, Searchers
 from judged.studies.stages.searchers.index import VectorIndex
 from judged.studies.stages.searchers.searcher import SearchSpec
 from judged.studies.stages.skip_policies import SKIP_POLICIES, SkipPolicies, SkipSpec
-from judged.studies.stages.stage import (
-    StageSpec,
-)
+from judged.studies.stages.stage import StageSpec
 
 S = TypeVar("S", bound=StageSpec)
 

@@ -28,22 +28,14 @@ from judged.studies.stages.generators import Generator, Source
 from judged.studies.stages.rewriters import Rewriter
 from judged.studies.stages.routers import Router
 from judged.studies.stages.skip_policies import SkipPolicy
-from judged.studies.stages.stage import (
-    Passage,
-    Query,
-    Ranked,
-    Reranker,
-    Searcher,
-    StageFailed,
-)
+from judged.studies.stages.stage import Passage, Query, Ranked, Reranker, Searcher, StageFailed
 from judged.studies.stages.tokens import count_tokens
 from judged.studies.stages.vectors import VectorSpace
+from judged.studies.systems.declared import FUSION, SystemSpec
 from judged.tables.nested import keep_order
 
 if TYPE_CHECKING:
     from judged.studies.collections.collection import Collection
-
-from judged.studies.systems.declared import FUSION, SystemSpec
 
 T = TypeVar("T")
 DOCUMENTS = "documents"

@@ -56,7 +56,9 @@ def _contents(value: Json) -> Iterator[JsonObject]:
 
 def _answers(response: JsonObject) -> list[JsonObject]:
     """Return the answer of a response, the first of several, with the tokens of the response."""
-    usage = {name: response[name] for name in ("usageMetadata", "usage_metadata") if name in response}
+    usage: JsonObject = {
+        name: response[name] for name in ("usageMetadata", "usage_metadata") if name in response
+    }
     return [{**usage, **candidate} for candidate in list_objects(response.get("candidates"))[:1]]
 
 

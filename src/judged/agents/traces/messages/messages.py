@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import datetime
@@ -53,11 +54,18 @@ class Transcript:
         """Record that nothing happened until a time, at which the next step begins."""
         self._now = time
 
-    def step(self, calls: list[Call], *, tokens: float | None = None, time: float | None = None) -> Step:
+    def step(
+        self,
+        calls: list[Call],
+        *,
+        tokens: float | None = None,
+        cost: float | None = None,
+        time: float | None = None,
+    ) -> Step:
         """Record a step of the agent, with its parallel calls; it began at the time of the message before."""
         if not self.turns:
             self.turns.append(Turn())
-        step = Step(calls=calls, tokens=tokens)
+        step = Step(calls=calls, tokens=tokens, cost=cost)
         self.turns[-1].steps.append(step)
         self._open.extend(calls)
         self._began = self._now
@@ -177,6 +185,27 @@ def join_text(content: Json) -> str:
         return ""
     texts = (item.get("text") if isinstance(item, dict) else item for item in content)
     return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def find_cost(message: JsonObject) -> float | None:
+    """Return the money that a response says that it took: OpenRouter's and Perplexity's `usage.cost`, Dify's total price."""
+    usage = get_object(message, "usage")
+    price = usage.get("cost", usage.get("total_price"))
+    price = price.get("total_cost") if isinstance(price, dict) else price
+    return to_amount(price)
+
+
+def to_amount(value: Json) -> float | None:
+    """Return an amount of money, which may be written as text; None for what is not one.
+
+    >>> to_amount("0.0012"), to_amount(True), to_amount(-1), to_amount("free")
+    (0.0012, None, None, None)
+    """
+    try:
+        amount = -1.0 if isinstance(value, bool) or not isinstance(value, (int, float, str)) else float(value)
+    except (ValueError, OverflowError):
+        return None
+    return amount if 0 <= amount < math.inf else None
 
 
 def count_tokens(message: JsonObject) -> float | None:

@@ -23,6 +23,7 @@ from judged.agents.traces.messages.messages import (
     Messages,
     Transcript,
     count_tokens,
+    find_cost,
     join_text,
     messages_in_head,
     parse_time,
@@ -51,7 +52,10 @@ def record_messages(messages: Messages, transcript: Transcript) -> None:
             transcript.ask(join_text(message.get("content")), time=time)
         elif role == "assistant":
             _record_executed(message, transcript)
-            if not transcript.step(_calls(message), tokens=count_tokens(message), time=time).calls:
+            step = transcript.step(
+                _calls(message), tokens=count_tokens(message), cost=find_cost(message), time=time
+            )
+            if not step.calls:
                 transcript.say(message, implies_search=True)
             transcript.foreign = transcript.foreign or _foreign_format(message)
         elif role in {"tool", "function"}:
@@ -72,7 +76,7 @@ def _record_executed(message: JsonObject, transcript: Transcript) -> None:
         )
         step = transcript.step([call])
         if len(executed) == 1:  # of several steps it is not known which took how many
-            step.tokens = count_tokens(message)
+            step.tokens, step.cost = count_tokens(message), find_cost(message)
 
 
 def _foreign_format(message: JsonObject) -> str | None:

@@ -21,7 +21,7 @@ from judged.agents.traces.json_values import (
     get_str,
     list_objects,
 )
-from judged.agents.traces.messages.messages import Transcript, count_tokens, join_text
+from judged.agents.traces.messages.messages import Transcript, count_tokens, find_cost, join_text
 from judged.agents.traces.messages.requests import RequestLog, RequestShape, canonical, is_request_log
 from judged.agents.traces.open import Document, Trace
 
@@ -101,7 +101,7 @@ SHAPE = RequestShape(_print, lambda item: (item.get("call_id"),), _has_ended)
 def _conversation(chain: Chain, context: ReadContext) -> Conversation:
     transcript = Transcript()
     for document, items in chain:
-        record_items(items, _count_usage(document.value), transcript)
+        record_items(items, _count_usage(document.value), transcript, cost=_find_price(document.value))
     document = chain[0][0]
     first = document.value if isinstance(document.value, dict) else {}
     response = get_body(first, "response") or first
@@ -118,7 +118,9 @@ def _conversation(chain: Chain, context: ReadContext) -> Conversation:
     )
 
 
-def record_items(items: Items, tokens: float | None, transcript: Transcript) -> None:
+def record_items(
+    items: Items, tokens: float | None, transcript: Transcript, *, cost: float | None = None
+) -> None:
     """Record items in the transcript; adjacent calls are one step."""
     searched: list[Step] = []
     for is_calls, group in groupby(items, _is_call):
@@ -128,7 +130,7 @@ def record_items(items: Items, tokens: float | None, transcript: Transcript) -> 
         for item in group:
             _record_item(item, transcript)
     if len(searched) == 1:  # of several steps it is not known which took how many
-        searched[0].tokens = tokens
+        searched[0].tokens, searched[0].cost = tokens, cost
 
 
 def _is_call(item: JsonObject) -> bool:
@@ -253,6 +255,11 @@ def _conversation_name(first: JsonObject, metadata: JsonObject) -> str | None:
         or first_text(first, names)
         or first_text(metadata, names)
     )
+
+
+def _find_price(value: Json) -> float | None:
+    bodies = (value, get_body(value, "response")) if isinstance(value, dict) else ()
+    return next((cost for body in bodies if (cost := find_cost(body)) is not None), None)
 
 
 def _count_usage(value: Json) -> float | None:

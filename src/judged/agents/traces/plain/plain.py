@@ -102,8 +102,8 @@ def _convert(line: _Line, place: str, context: ReadContext) -> Session | None:
 
 
 def _is_sound(iteration: Iteration) -> bool:
-    """Return whether an iteration took no negative time or tokens, and all its searches are sound."""
-    if (iteration.tokens or 0) < 0 or (iteration.seconds or 0) < 0:
+    """Return whether an iteration took no negative time, tokens or money, and all its searches are sound."""
+    if min(iteration.tokens or 0, iteration.seconds or 0, iteration.cost or 0) < 0:
         return False
     return all(map(_is_sound_search, iteration.searches))
 
@@ -240,6 +240,7 @@ class _Object:
             searches=tuple(item for item in parsed if item is not None),
             tokens=self.number(value, "tokens", where),
             seconds=self.number(value, "seconds", where),
+            cost=self.number(value, "cost", where),
         )
 
     def search(self, value: Json, where: str) -> Search | None:

@@ -38,7 +38,7 @@ def to_plain(session: Session) -> JsonObject:
 
 def _iteration(iteration: Iteration) -> JsonObject:
     """Return an iteration without missing fields."""
-    spent = {"tokens": iteration.tokens, "seconds": iteration.seconds}
+    spent = {"tokens": iteration.tokens, "seconds": iteration.seconds, "cost": iteration.cost}
     searches = [
         {
             **({} if search.query is None else {"query": search.query}),

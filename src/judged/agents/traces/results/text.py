@@ -111,11 +111,11 @@ _NOTHING_ELSEWHERE = re.compile(
     r"no (?:se|hay|hubo|existen)\b.{0,40}\b(?:resultados?|coincidencias|documentos)\b|ning[uú]n resultado|"
     r"(?:sin|sem|nenhum) resultados?|nada encontrado|não\b.{0,40}\b(?:resultados?|documentos?)\b|"
     # Italian, Dutch, Swedish, Norwegian, Danish, Finnish, Polish, Czech, Hungarian and Turkish
-    r"nessun\w* (?:risultat\w+|document\w+|corrispondenz\w+)|non\b.{0,40}\brisultati\b|"
+    r"\bnessun\w* (?:risultat\w+|document\w+|corrispondenz\w+)|non\b.{0,40}\brisultati\b|"
     r"geen\b.{0,30}\bresultaten\b|ing(?:a|en) (?:resultat\w*|träffar|treff)|ei tuloksia|"
     r"nie znaleziono|brak wyników|žádné výsledky|nincs találat|sonuç bulunamadı|sonuç yok|"
     # Russian, Ukrainian, Chinese, Japanese and Korean
-    r"ничего не (?:найдено|нашлось)|результат\w* не найден\w*|нет результатов|нічого не знайдено|"
+    r"ничего не (?:найдено|нашлось)|\bрезультат\w* не найден\w*|нет результатов|нічого не знайдено|"
     r"(?:没有|没|未能?|找不到|無|无|查無|沒有)(?:找到|搜索到|搜尋到|检索到|檢索到|发现|發現|搜到|查到)?.{0,20}"
     r"(?:结果|結果|内容|內容|文档|文檔|信息|资料|資料)|"
     r"結果(?:が|は).{0,20}(?:ありません|見つかりません|なし)|該当.{0,20}(?:ありません|見つかりません)|"
@@ -172,26 +172,29 @@ _PASSAGE = re.compile(
     r"\[(?P<box>\d{1,9}+)\][:.]?|(?P<list>\d{1,9}+)[.)])[ \t]++",
     re.IGNORECASE | re.MULTILINE,
 )
-_EMPTIED = re.compile(r"[ \t]*\(?(?:(?:source|url|link):[ \t]*)?\0\)?", re.IGNORECASE)
+_EMPTIED = re.compile(r"(?<![ \t])[ \t]*\(?(?:(?:source|url|link):[ \t]*)?\0\)?", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s<>\"')\]]+")
 _ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'()\[\]{}|\\]|\([^\s<>\"'()]*+\))++")
 _DATED = re.compile(r"^(?:Date published|Source):[^\n]*\n?", re.MULTILINE)
 _PAPER = re.compile(
     r"^Published: [^\n]*+\nTitle: (?P<title>[^\n]*+)\nAuthors: [^\n]*+\nSummary: ", re.MULTILINE
 )
-_FOOTNOTE = re.compile(r"(?:\[\^?|【)(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)(?:†[^\]】\n]{0,80})?[\]】](?![(\w])")
+_FOOTNOTE = re.compile(
+    r"(?:\[\^?|【)(\d{1,3}(?:[ \t]{0,3},[ \t]{0,3}\d{1,3})*+)(?:†[^\]】\n]{0,80})?[\]】](?![(\w])"
+)
 """A number, or several, in brackets: `[1]`, `[1, 2]`, `[^3]`, `【4†source】`."""
 _DIGITS = re.compile(r"\d+")
-_TABLE_RULE = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*")
+_TABLE_RULE = re.compile(r"\|?(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?[ \t]*+")
 _CELLS = re.compile(r"(?<!\\)\|")
 _CELL_LINK = re.compile(r"[*_]{0,2}\[(?P<title>[^\[\]]*)\]\((?P<url>https?://[^\s]+)\)[*_]{0,2}")
 _SOURCE_LINE = re.compile(
-    r"[ \t*_>(\[-]*(?:source|url|link|from)[*_]*:[*_]*[ \t]*<?(?P<url>https?://[^\s<>]+?)>?[ \t)\]*_]*\Z",
+    r"[ \t*_>(\[-]*+(?:source|url|link|from)[*_]*+:[*_]*+[ \t]*+<?(?P<url>https?://[^\s<>]++)>?[ \t)\]*_]*+\Z",
     re.IGNORECASE,
 )
-_ADDRESS_LINE = re.compile(
-    r"[ \t]*(?:[-*•]|\d+[.)])?[ \t]*(?:(?P<title>[^\s].*?)[ \t]*[-–—:|(][ \t]*)?<?(?P<url>https?://[^\s<>)]+)[>)]?[ \t]*"
-)
+_SCHEME = re.compile(r"https?://")
+_BULLET = re.compile(r"(?:[-*•]|\d+[.)])[ \t]*")
+_BEFORE_ADDRESS = "-–—:|("
+"""Characters between the title of a page and its address in one line."""
 _TEXTS = frozenset(ALIASES["snippet"])
 _NAMES = {"page": "title", "summary": "text", "abstract": "text", "docid": "id", "documentid": "id"}
 
@@ -387,7 +390,8 @@ def _read_sourced(text: str) -> list[Json]:
     """Read texts that each begin, or end, with a line `Source: URL`."""
     lines = [line for line in text.strip().split("\n") if not _RULE.fullmatch(line)]
     marks = [at for at, line in enumerate(lines) if _SOURCE_LINE.match(line)]
-    if not marks:
+    # sections under headings are one report, of which the addresses are a part
+    if not marks or any(line.startswith("#") for line in lines):
         return []
     if marks[0] == 0:
         parts = [lines[start:end] for start, end in pairwise([*marks, len(lines)])]
@@ -401,19 +405,33 @@ def _read_sourced(text: str) -> list[Json]:
 def _read_sourced_part(lines: list[str]) -> JsonObject:
     matched = next(filter(None, map(_SOURCE_LINE.match, lines)))
     body = "\n".join(line for line in lines if not _SOURCE_LINE.match(line)).strip()
-    return {"url": matched["url"], **({"text": body} if body else {})}
+    return {"url": matched["url"].rstrip(")]*_"), **({"text": body} if body else {})}
 
 
 def _read_addresses(text: str) -> list[Json]:
     """Read lines that each end with an address, after its title if it has one."""
-    found = [_ADDRESS_LINE.fullmatch(line) for line in text.strip().split("\n") if line.strip()]
-    if not all(found) or (len(found) == 1 and found[0] is not None and found[0]["title"]):
+    found = [_read_address(line) for line in text.strip().split("\n") if line.strip()]
+    if None in found or (len(found) == 1 and found[0] is not None and "title" in found[0]):
         return []
-    return [
-        {"url": match["url"], **({"title": match["title"]} if match["title"] else {})}
-        for match in found
-        if match
-    ]
+    return list(filter(None, found))
+
+
+def _read_address(line: str) -> JsonObject | None:
+    """Return the address that is the last word of a line, and its title; None if the line is something else.
+
+    By hand, for a pattern with a title of any characters before the address takes quadratic time on long lines.
+    """
+    *before, last = line.rsplit(maxsplit=1)
+    start = _SCHEME.search(last)
+    url = last[start.start() :].removesuffix(")").removesuffix(">") if start else ""
+    if start is None or url == start[0] or any(mark in url for mark in "<>)"):
+        return None
+    lead = " ".join([*before, last[: start.start()]]).strip().removesuffix("<").rstrip()
+    lead = lead[found.end() :] if (found := _BULLET.match(lead)) else lead
+    if not lead:
+        return {"url": url}
+    title = lead[:-1].rstrip()
+    return {"url": url, "title": title} if title and lead[-1] in _BEFORE_ADDRESS else None
 
 
 def _read_titled(text: str) -> list[Json]:

@@ -104,11 +104,11 @@ def is_search_name(tool: str) -> bool | None:
     # before the words of searching: `open_search_result` opens, and `search_replace` edits
     if words[0] in OPENING or words[-1] == "replace":
         return False
-    # a coding agent looks through its own files; `file_search` is OpenAI's search of stored documents
-    if "grep" in words or "glob" in words or (len(words) > 1 and not LOCAL.isdisjoint(words)):
+    if "grep" in words or "glob" in words:
         return None
     if any(word in SEARCHING or (word.endswith("search") and word != "research") for word in words):
-        return True
+        # a coding agent looks through its own files; `file_search` is OpenAI's search of stored documents
+        return None if len(words) > 1 and not LOCAL.isdisjoint(words) else True
     if any(word in OPENING or word in ACTING for word in words):
         return False
     return True if any(word in PROVIDERS for word in words) else None

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TypeAlias
 
 from judged.agents.traces.json_values import Json, JsonObject, add_counts
+from judged.agents.traces.messages.messages import to_amount
 from judged.agents.traces.spans import monocle
 from judged.agents.traces.spans.attributes import decode, first_value, get_list, to_object
 from judged.agents.traces.spans.haystack import read_steps
@@ -133,6 +134,8 @@ TOKENS = (
     ("gen_ai.usage.prompt_tokens", "gen_ai.usage.completion_tokens"),
 )
 """Attributes whose sum is the tokens of a model call; the first group present counts."""
+COSTS = ("llm.cost.total", "gen_ai.usage.cost", "gen_ai.usage.total_cost", "operation.cost")
+"""Attributes that hold the money that a model call took."""
 _HIT = "db.query.result"
 """The event that OpenLLMetry's vector stores write for every result."""
 
@@ -186,6 +189,7 @@ def _describe_model(attributes: Mapping[str, Json]) -> JsonObject:
         "answers": next(filter(None, map(find_answers, sent)), {}),  # flattened, they do not say what failed
         "cited": () if asks else next(filter(None, map(find_cited, answers())), ()),
         "tokens": _count_tokens(attributes),
+        "cost": next((cost for name in COSTS if (cost := to_amount(attributes.get(name))) is not None), None),
         "question": next(filter(None, questions), None),
     }
 

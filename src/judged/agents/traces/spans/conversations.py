@@ -264,6 +264,7 @@ def _step(model: Span | None, spans: list[Span], roles: Roles) -> Step:
     return Step(
         calls=[_call(span, roles) for span in spans],
         tokens=model.tokens if model else None,
+        cost=model.cost if model else None,
         seconds=(max(ends) - min(starts)) / 1e9 if starts and ends else None,
     )
 

@@ -212,6 +212,7 @@ class Roles:
             model,
             calls=next((copy.calls for copy in copies if copy.calls), ()),
             tokens=next((copy.tokens for copy in copies if copy.tokens is not None), None),
+            cost=next((copy.cost for copy in copies if copy.cost is not None), None),
         )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.json_values import Json, JsonObject, add_counts
+from judged.agents.traces.messages.messages import to_amount
 from judged.agents.traces.results.tools import is_search_name
 from judged.agents.traces.spans.attributes import decode, list_records, to_object
 from judged.agents.traces.spans.conversations import make_reader
@@ -102,6 +103,7 @@ def _describe(record: Mapping[str, Json]) -> JsonObject:
             "cited": find_cited(returned),
             "answers": find_answers(given),
             "tokens": add_counts(usage, USAGE),
+            "cost": _find_cost(record),
             "question": find_question(given),
         }
     if kind == "other" or (
@@ -114,6 +116,14 @@ def _describe(record: Mapping[str, Json]) -> JsonObject:
         "outputs": () if output is None else (output,),
         "call": find_call_id(returned) or find_call_id(given),
     }
+
+
+def _find_cost(record: Mapping[str, Json]) -> float | None:
+    prices = (
+        to_object(_get(record, "costDetails")).get("total"),
+        *(_get(record, name) for name in ("calculatedTotalCost", "totalCost")),
+    )
+    return next((cost for price in prices if (cost := to_amount(price)) is not None), None)
 
 
 def _is_tool(given: Json, returned: Json, name: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.json_values import Json, JsonObject, add_counts
+from judged.agents.traces.messages.messages import to_amount
 from judged.agents.traces.spans.attributes import decode, first_value, to_object
 from judged.agents.traces.spans.conversations import make_reader
 from judged.agents.traces.spans.payloads import (
@@ -88,6 +89,7 @@ def _describe(run: Mapping[str, Json], kind: SpanKind, extra: Mapping[str, Json]
             "asks": find_requests(outputs),
             "cited": find_cited(outputs),
             "answers": find_answers(inputs),
+            "cost": to_amount(run.get("total_cost")),
             "tokens": _tokens(run, to_object(outputs), to_object(extra.get("metadata"))),
             "question": find_question(inputs),
         }

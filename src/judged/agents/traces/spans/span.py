@@ -49,6 +49,7 @@ class Span(Struct, kw_only=True, omit_defaults=True):
     cited: tuple[str, ...] = ()
     """The addresses in the answer of a model that requested no tool."""
     tokens: float | None = None
+    cost: float | None = None
     failed: bool = False
     question: str | None = None
     session: str | None = None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.json_values import Json, JsonObject, add_counts
+from judged.agents.traces.messages.messages import to_amount
 from judged.agents.traces.results.tools import is_search_name
 from judged.agents.traces.spans.attributes import decode, first_value, to_object
 from judged.agents.traces.spans.conversations import make_reader
@@ -77,6 +78,7 @@ def _describe(record: Mapping[str, Json], attributes: Mapping[str, Json]) -> Jso
             "cited": find_cited(returned),
             "answers": find_answers(given),
             "tokens": sum(counts) if counts else None,
+            "cost": _find_cost(record),
             "question": find_question(given),
         }
     if kind == "other":
@@ -87,6 +89,18 @@ def _describe(record: Mapping[str, Json], attributes: Mapping[str, Json]) -> Jso
         "outputs": () if output is None else (output,),
         "call": find_call_id(returned) or find_call_id(given),
     }
+
+
+def _find_cost(record: Mapping[str, Json]) -> float | None:
+    """Return the money that a call took, over all models and both directions."""
+    costs = to_object(to_object(to_object(record.get("summary")).get("weave")).get("costs"))
+    parts = [
+        cost
+        for model in costs.values()
+        for name in ("prompt_tokens_total_cost", "completion_tokens_total_cost")
+        if (cost := to_amount(to_object(model).get(name))) is not None
+    ]
+    return sum(parts) if parts else None
 
 
 def _find_name(record: Mapping[str, Json]) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from judged._optional import need
 from judged.errors import BadInput, BadProtocol, JudgedError, UnknownName, Unreadable
-from judged.index.table_files import IDS, VectorFile, read_table_file
+from judged.index.files.tables import IDS, VectorFile, read_table_file
 from judged.index.vectors import Vectors
 from judged.io.open import open_file
 from judged.problem import Problem
