@@ -10,11 +10,11 @@ from hypothesis import given, settings, strategies as st
 
 import judged
 from judged.errors import JudgedError
-from judged.index import embeddings
+from judged.index.embeddings import matching
 
 SIMILARITIES = [[0.9, 0.2, 0.8, 0.1], [0.7, 0.3, 0.6, 0.5]]
 PAIRS = [0, 0, 1, 1]
-THERE, BACK = embeddings.DIRECTIONS
+THERE, BACK = matching.DIRECTIONS
 
 
 def test_two_images_and_four_captions() -> None:
@@ -86,7 +86,7 @@ def test_values_are_those_of_rankings(seed: int, cells: int, metric: Any) -> Non
     if not len(pairs):
         pairs = np.array([[0, 0]])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(embeddings, "CELLS", cells)
+        patch.setattr(matching, "CELLS", cells)
         found = judged.evaluate_embeddings(queries, documents, pairs, metric=metric)
     for name, left, right, columns in (
         (THERE, queries, documents, (0, 1)),

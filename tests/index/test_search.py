@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 import judged
 from judged.errors import JudgedError
-from judged.index import search
+from judged.index.embeddings import search
 
 POINTS = [[0.0, 1.0], [0.1, 1.0], [1.0, 0.0], [1.0, 0.2]]
 

@@ -17,7 +17,7 @@ from judged.explanation.published import explain_published
 from judged.gates.result import GateSummary, RefusedGate
 from judged.index.api import benchmark_index
 from judged.index.diff import diff_benchmarks
-from judged.index.embeddings import evaluate_embeddings
+from judged.index.embeddings.matching import evaluate_embeddings
 from judged.index.result import IndexBenchmark
 from judged.io.read import read_judgments
 from judged.labels.questions.result import QuestionSet

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judged.arrays import Flags, Floats, Ints
-from judged.blocks import Block, Display, Notes, Sentence, Table
+from judged.blocks import Block, Display, Notes, Sentence, Table, Value
 from judged.errors import BadInput, BadProtocol, BadSample, UnknownName
 from judged.index.data import make_dataset
 from judged.problem import Note, Problem
@@ -100,7 +100,7 @@ class EmbeddingReport(Result):
         """Return the measures of both directions, Rsum, and the notes."""
         means = self.mean()
         names = list(next(iter(means.values())))
-        rows = tuple(
+        rows: tuple[tuple[Value, ...], ...] = tuple(
             (direction.name, len(direction.item), *means[direction.name].values())
             for direction in self.directions
         )
@@ -193,7 +193,7 @@ def _read_similarities(
         if metric != "l2":
             return product
         squares = [np.einsum("ij,ij->i", part, part) for part in (left[rows], right[columns])]
-        return 2 * product - squares[0][:, None] - squares[1]
+        return np.asarray(2 * product - squares[0][:, None] - squares[1])
 
     return compute, (len(left), len(right))
 

@@ -14,7 +14,6 @@ from judged.index.data import make_dataset
 from judged.index.engine import Metric
 from judged.index.exact import find_neighbours
 from judged.problem import Problem
-from judged.progress import Progress
 from judged.tables.columns import to_arrow, to_strings
 from judged.tables.run import Run
 
@@ -33,8 +32,6 @@ def search_exact(
     exclude: Exclude = None,
     query_ids: ArrayLike | None = None,
     document_ids: ArrayLike | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
     name: str = "exact",
 ) -> Run:
     """Return the `k` nearest documents of each query as a run, by computing every distance.
@@ -63,14 +60,12 @@ def search_exact(
     parts = []
     for start in range(0, len(wanted), size):
         block = slice(start, min(start + size, len(wanted)))
-        found = find_neighbours(rows.array, wanted.array[block], metric, depth=depth, threads=threads)
+        found = find_neighbours(rows.array, wanted.array[block], metric, depth=depth)
         kept = np.ones(found.ids.shape, dtype=bool)
         if labels is not None:
             kept = labels[1][found.ids] != labels[0][block, None]
         kept &= np.cumsum(kept, axis=1) <= k
         parts.append((np.nonzero(kept)[0] + start, found.ids[kept], found.distances[kept]))
-        if progress is not None:
-            progress(block.stop, len(wanted))
     query, document, distance = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     score = 1 - distance if metric == "cosine" else -distance
     return Run.from_columns(
