@@ -31,6 +31,14 @@ def test_two_images_and_four_captions() -> None:
     assert "Success@10 is 1 whatever the model" in found.notes[0].message
 
 
+def test_recall_of_papers_is_success() -> None:
+    """One of two captions among the first is all of R@1, and half of the recall."""
+    qrels, run = {"image": {"one": 1, "other": 1}}, {"image": ["one", "wrong", "other"]}
+
+    assert judged.evaluate(qrels, run, "R@1", protocol="cross-modal").mean() == {"R@1": 1.0}
+    assert judged.evaluate(qrels, run, "R@1").mean() == {"R@1": 0.5}
+
+
 def published(similarities: np.ndarray[Any, Any], captions: int) -> tuple[list[float], list[float]]:
     """Return R@1, R@5, R@10, median and mean rank of both directions as `i2t` and `t2i` of VSE++ compute them."""
 
