@@ -14,6 +14,12 @@ from judged.answers.evaluate import evaluate_answers as evaluate_answers
 from judged.answers.losses import attribute_losses as attribute_losses
 from judged.checks.lint import lint as lint
 from judged.checks.result import LintReport as LintReport
+from judged.clicks.evaluate import evaluate_clicks as evaluate_clicks
+from judged.clicks.interleaving import interleave as interleave
+from judged.clicks.logs.read import read_clicks as read_clicks
+from judged.clicks.models.fit import fit_clicks as fit_clicks
+from judged.clicks.tables import Clicks as Clicks
+from judged.clicks.value import estimate_value as estimate_value
 from judged.comparison.api import compare as compare
 from judged.comparison.plan import QueryPlan as QueryPlan, plan_queries as plan_queries
 from judged.comparison.result import Comparison as Comparison

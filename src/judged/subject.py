@@ -16,7 +16,7 @@ from judged.plugins import list_announced, load_announced, refuse_announced, res
 
 ENTRY_POINTS = "judged.subjects"
 
-BUILT_IN = ("agents", "labels", "index", "studies", "answers")
+BUILT_IN = ("agents", "labels", "index", "studies", "answers", "clicks")
 """The folders of the built-in subjects, in the order in which help and documentation list them."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 

@@ -44,11 +44,15 @@ OF_THEIR_OWN = {
     "--dry-run": {"run"},
     "--force": {"run"},  # a folder
     "--fresh": {"run"},  # answers and vectors, not measurements
-    "--limit": {*VECTORS, "demo", "sessions"},
+    "--judgments": {"clicks"},  # that are written
+    "--limit": {*VECTORS, "clicks", "demo", "sessions"},
     "--measure": {"explain", "trec_eval"},  # one measure; names of trec_eval
-    "--model": {"label --similarity"},  # a folder
+    "--method": {"clicks", "interleave"},  # estimators; how lists are drawn
+    "--model": {"clicks", "label --similarity"},  # a click model; a folder
     "--output": {"answers", "score", "compare", "gate", "power", "explain", "sessions", "agreement", "index"}
     | {
+        "clicks",
+        "interleave",
         "index diff",
         "index import",
         "questions",
@@ -61,9 +65,9 @@ OF_THEIR_OWN = {
     "--qrels": {"fuse", "routing"},  # what weights are tuned on; not what runs are checked against
     "--queries": VECTORS,
     "--quiet": {"lint"},  # prints nothing at all
-    "--sort": {"score", "sessions"},
+    "--sort": {"clicks", "score", "sessions"},  # impressions
     "--strict": {"lint"},  # warnings, not malformed traces
-    "--test": {"gate"},
+    "--test": {"clicks", "gate"},  # a share; one-sided
     "--threads": {"index"},  # of the engine that is measured
     "--threshold": {"agreement"},  # a grade
     "--timeout": {"index"},

@@ -39,5 +39,8 @@ KEPT: tuple[tuple[str, bytes], ...] = (
     ("vectors, .tsv", b"0.000\xff00e+00\t1.0\n"),
     ("vectors, .csv", b""),
     ("runs, scored", tables()[0][:-20]),
+    ("clicks", b'{"query_md5": "q", "url_md5": ["x"]}'),
+    ("clicks", b"query,impression,document,rank,click,time,user\nq,1,a,1,\xe0,2024-05-01T10:00:00Z,u\n"),
+    ("probabilities", b"query,document,probability\nq,a,0.\xfb\n"),
 )
 """The reader and the input."""

@@ -235,6 +235,19 @@ RAGCHECKER = (
 ANSWER_FILES = [RAG, ALCE, NUGGETS, SUPPORT, RAGCHECKER]
 
 
+CLICK_LOG = b"query,impression,document,rank,click,time,user\nq,1,a,1,0,2024-05-01T10:00:00Z,u\nq,1,b,2,1,2024-05-01T10:00:09Z,u\n"
+YANDEX_LOG = b"1\t0\tQ\t7\t0\ta\tb\n1\t5\tC\tb\n"
+MIND_LOG = b"1\tU1\t11/11/2019 9:05:58 AM\tN1 N2\tN3-1 N4-0\n"
+EVENTS = b"".join(
+    b'{"action_name": "%s", "query_id": "1", "client_id": "u", "timestamp": 1714557600, "user_query": "tv",'
+    b' "event_attributes": {"object": {"object_id": "a"}, "position": {"ordinal": 1}}}\n' % action
+    for action in (b"impression", b"click")
+)
+IMPRESSION_LISTS = b'{"query_md5": "q", "url_md5": ["x", "y"], "position": [1, 2], "click": [0, 1]}\n'
+PROBABILITIES = b"query,document,probability\nq,a,0.5\nq,b,0.5\n"
+CLICK_LOGS = [CLICK_LOG, YANDEX_LOG, MIND_LOG, EVENTS, IMPRESSION_LISTS]
+
+
 Reader = tuple[Callable[[bytes], object], Callable[[], list[bytes]]]
 TEXTS = [QRELS, RUN, CSV, JSON, JSONL]
 VECTORS = (".fvecs", ".bvecs", ".ivecs", ".npy", ".npz", ".parquet", ".hdf5", "-ubyte", ".tsv", ".csv")
@@ -250,6 +263,13 @@ READERS: dict[str, Reader] = {
     "search responses": (lambda data: judged.read_run(data).to_arrow(), question_sets),
     "preferences": (judged.read_preferences, lambda: TEXTS),
     "labels": (judged.read_labels, lambda: [LABELS, CSV, QRELS, *tables()]),
+    "clicks": (lambda data: judged.evaluate_clicks(data, "CTR"), lambda: CLICK_LOGS),
+    "probabilities": (
+        lambda data: judged.estimate_value(
+            [{"query": "q", "document": "a", "click": 1, "rank": 1}], data, "IPS"
+        ),
+        lambda: [PROBABILITIES, RUN],
+    ),
     "timings": (judged.read_timings, lambda: [TIMINGS, JSONL, *tables()]),
     "routing decisions": (read_decisions, lambda: [DECISIONS, JSONL]),
     "texts of queries": (from_file(read_queries, "queries.tsv"), lambda: [QUERY_LINES, TEXTS_LINES]),

@@ -51,7 +51,7 @@ Height = Measure("Height", height, title="Height.", family="pottery")
 '''
 
 
-NAMES = {"answer", "neighbour", "ranked", "session", "timing", "routing", "skipping", "reranking"}
+NAMES = {"answer", "click", "neighbour", "ranked", "session", "timing", "routing", "skipping", "reranking"}
 """Every scope."""
 
 

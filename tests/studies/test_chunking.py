@@ -208,7 +208,7 @@ def test_a_passage_is_found_by_the_share_that_is_covered() -> None:
     [
         ({"document": "none", "text": "x"}, "the collection does not have it"),
         ({"document": "cats", "text": "Dogs"}, "does not have the passage `Dogs`"),
-        ({"document": "cats", "start": 5, "end": 500}, "`5` to `500` is no part of a text of 55 characters"),
+        ({"document": "cats", "start": 5, "end": 500}, "`5` to `500` is not part of a text of 55 characters"),
         ({"document": "cats"}, "has neither `start` and `end` nor `text`"),
     ],
 )

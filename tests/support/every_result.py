@@ -12,6 +12,8 @@ import judged
 from judged.answers.losses import LossReport
 from judged.answers.result import AnswerReport
 from judged.checks.lint import lint
+from judged.clicks.models.result import ClickModel
+from judged.clicks.result import ClickReport
 from judged.explanation.difference import explain_difference
 from judged.explanation.published import explain_published
 from judged.gates.result import GateSummary, RefusedGate
@@ -96,6 +98,38 @@ def answer() -> AnswerReport:
     return replace(report, comparison=judged.compare(report), gates=gates, losses=lose())
 
 
+def list_clicks() -> list[dict[str, object]]:
+    """Forty impressions of twenty users and two systems, with a click on every third document."""
+    return [
+        {
+            "impression": f"i{at}",
+            "user": f"u{at % 20}",
+            "system": "ab"[at % 2],
+            "query": f"q{at % 3}",
+            "document": document,
+            "rank": rank,
+            "click": int((at + rank * at) % 3 == 0),
+        }
+        for at in range(40)
+        for rank, document in enumerate(("x", "y") if at % 4 else ("y", "x"), start=1)
+    ]
+
+
+def click() -> ClickReport:
+    """Two systems that were shown to different users, and the outcome of lists of both on two days."""
+    rows = [
+        {**row, "system": "lists", "team": "ab"[number % 2], "time": 86_400.0 * (number // 40)}
+        for number, row in enumerate(list_clicks())
+    ]
+    outcome = judged.evaluate_clicks(rows, "Interleaving")
+    return replace(judged.evaluate_clicks(list_clicks()), preferences=outcome.preferences)
+
+
+def click_model() -> ClickModel:
+    """A position-based model."""
+    return judged.fit_clicks(list_clicks(), "PBM", test=0)
+
+
 def studies() -> Studies:
     """The same on two collections, of which each system has two queries."""
     spec = StudySpec(name="both", systems=(), collections=("one", "other"))
@@ -122,6 +156,12 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "questions": write_questions,
     "answers": answer,
     "losses": lose,
+    "clicks": click,
+    "click-model": click_model,
+    "value": lambda: judged.estimate_value(
+        list_clicks(), {"q0": ["y", "x"], "q1": ["x", "y"]}, ["IPS", "DR"]
+    ),
+    "interleaved": lambda: judged.interleave(RUN, OTHER, k=2, names=["one", "other"]),
     "index": benchmark,
     "embeddings": lambda: evaluate_embeddings(
         similarities=[[0.9, 0.2, 0.8, 0.1], [0.7, 0.3, 0.6, 0.5]], pairs=[0, 0, 1, 1]

@@ -114,7 +114,7 @@ def test_an_open_page_does_not_delay_the_end(start: Start) -> None:
         (["saved/monday.json"], "judged.evaluations/1"),
         (["qrels.txt", "bm25.run"], "judged.evaluations/1"),
         (["qrels.txt", "old=bm25.run", "new=dense.run"], "judged.comparison/2"),
-        (["trace.jsonl"], "judged.sessions/1"),
+        (["trace.jsonl"], "judged.sessions/2"),
     ],
     ids=["saved", "one run", "runs", "trace"],
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import isnan
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import pyarrow as pa
 
@@ -53,11 +53,21 @@ Section: TypeAlias = Redundancy | StoppingRules | Attempts | Corrected | Use
 """A part of the report with its own data (`rows`) and tables."""
 
 
+def _add_cost(state: Any) -> Any:
+    """Return the state of version 1 as that of version 2: until then, iterations had no cost in money."""
+    view = (state.get("alignment") or {}).get("view")
+    if view is not None:
+        view["cost"] = ["NaN"] * len(view["results"])
+    return state
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SessionReport(Result):
     """An evaluation of sessions, and what else was asked about it."""
 
     kind: ClassVar[str] = "sessions"
+    version: ClassVar[int] = 2
+    upgrades: ClassVar[Mapping[int, Callable[[Any], Any]]] = {1: _add_cost}
     detail: ClassVar[str] = "sessions"
     pages: ClassVar[tuple[str, ...]] = (*Evaluation.pages, "sessions", "gate")
 

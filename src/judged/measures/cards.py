@@ -309,7 +309,7 @@ def _join(text: str) -> str:
 EXAMPLE_SETUP = {
     "ranked": "import judged",
     "timing": "import judged",
-    **dict.fromkeys(("neighbour", "routing", "skipping", "reranking", "answer"), "import judged"),
+    **dict.fromkeys(("neighbour", "routing", "skipping", "reranking", "answer", "click"), "import judged"),
     "session": """\
 import judged
 def iteration(**gains):

@@ -129,7 +129,7 @@ def estimate_error(
     off = sum_deviations(array, found)
     rest = 1 - found.sizes / of.size
     error = math.sqrt(float((off**2 / rest).sum())) / of.size
-    return SampleMean(of.mean, error, _find_freedom(found.sizes), len(found), clustered=True)
+    return SampleMean(of.mean, error, find_freedom(found.sizes), len(found), clustered=True)
 
 
 def sum_deviations(values: Floats, clusters: Clusters) -> Floats:
@@ -139,7 +139,7 @@ def sum_deviations(values: Floats, clusters: Clusters) -> Floats:
     return off
 
 
-def _find_freedom(sizes: Floats) -> float:
+def find_freedom(sizes: Floats) -> float:
     r"""Return the degrees of freedom of the squared error: $(\sum \lambda)^2 / \sum \lambda^2$ of its eigenvalues.
 
     These are of the covariance $M$ of the terms $u_g / \sqrt{1 - n_g/n}$ under independent values, so the two sums are

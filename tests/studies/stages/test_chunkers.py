@@ -111,7 +111,7 @@ def test_a_function_may_return_texts_or_offsets(tmp_path: Path, monkeypatch: pyt
     assert FunctionChunks(function="cutters:lines").split("a\na\nb") == [(0, 1), (2, 3), (4, 5)]
     assert cut(FunctionChunks(function="cutters:halves"), "abcd") == ["ab", "cd"]
     for name in ("upper", "beyond"):
-        with pytest.raises(StageFailed, match="which is no part of the text"):
+        with pytest.raises(StageFailed, match="which is not part of the text"):
             FunctionChunks(function=f"cutters:{name}").split("abc")
 
 

@@ -1,0 +1,1 @@
+"""Logs of clicks: a file for each kind of format, and the reader that tells them apart."""
