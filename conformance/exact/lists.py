@@ -102,13 +102,35 @@ def precision_sum(each: List, cutoff: int | None, rel: float | None) -> Fraction
     return sum((Fraction(sum(hits[:rank]), rank) for rank, hit in enumerate(hits, 1) if hit), ZERO)
 
 
+def trapezoid_sum(each: List, cutoff: int | None, rel: float | None) -> Fraction:
+    """Return the precisions at the relevant results, each averaged with that above it, summed."""
+    hits, total = each.hits(rel, cutoff), ZERO
+    for rank, hit in enumerate(hits, 1):
+        if hit:
+            above = over(sum(hits[: rank - 1]), rank - 1) if rank > 1 else Fraction(1)
+            total += (above + Fraction(sum(hits[:rank]), rank)) / 2
+    return total
+
+
 def average_precision(
-    each: List, *, cutoff: int | None = None, rel: float | None = None, over_: str = "relevant"
+    each: List,
+    *,
+    cutoff: int | None = None,
+    rel: float | None = None,
+    over_: str = "relevant",
+    interpolation: str = "none",
 ) -> Number:
     """AP."""
     relevant = each.relevant(rel)
     divisor = min(relevant, cutoff) if over_ == "cutoff" and cutoff is not None else relevant
-    return over(precision_sum(each, cutoff, rel), divisor)
+    add = trapezoid_sum if interpolation == "trapezoid" else precision_sum
+    return over(add(each, cutoff, rel), divisor)
+
+
+def average_precision_at_r(each: List, *, rel: float | None = None) -> Number:
+    """AP_R."""
+    relevant = each.relevant(rel)
+    return over(precision_sum(each, relevant, rel), relevant)
 
 
 def average_precision_found(each: List, *, cutoff: int | None = None, rel: float | None = None) -> Number:
@@ -346,6 +368,7 @@ MEASURES: dict[str, Measured] = {
     "Success": success,
     "RR": reciprocal_rank,
     "AP": average_precision,
+    "AP_R": average_precision_at_r,
     "AP_found": average_precision_found,
     "gm_AP": average_precision,
     "Rprec": r_precision,

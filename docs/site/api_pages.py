@@ -38,6 +38,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Label": ("label_results", "Labelling", "agreement", "Agreement"),
     "Studies": ("run_study", "run_studies", "Study", "fuse", "tune_fusion", "FusionTuning", "RoutingReport"),
     "Vector indexes": ("benchmark_index", "IndexBenchmark"),
+    "Embeddings": ("search_exact", "evaluate_embeddings", "EmbeddingReport"),
     "Conventions": ("Protocol", "SessionProtocol", "PROFILES"),
     "Measures": ("Measure", "define", "P", "R", "AP", "RR", "nDCG"),
     "Results and errors": ("Result", "JudgedError"),

@@ -31,6 +31,11 @@ from judged.explanation.result import Explanation as Explanation
 from judged.gates.api import gate as gate
 from judged.gates.result import GateReport as GateReport
 from judged.index.api import benchmark_index as benchmark_index
+from judged.index.embeddings.matching import (
+    EmbeddingReport as EmbeddingReport,
+    evaluate_embeddings as evaluate_embeddings,
+)
+from judged.index.embeddings.search import search_exact as search_exact
 from judged.index.neighbours import IndexResults as IndexResults, Neighbours as Neighbours
 from judged.index.result import IndexBenchmark as IndexBenchmark
 from judged.io.predictions import read_predictions as read_predictions

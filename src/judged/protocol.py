@@ -336,12 +336,17 @@ class Protocol(BaseProtocol):
     )
     """A query without any relevant document scores 0, is left out, or scores 1 in measures from 0 to 1, whose best
     order could score no more than 0 there; whether the run has results for it does not matter then."""
-    negative: Literal["unjudged", "nonrelevant"] = convention(
+    negative: Literal["unjudged", "nonrelevant", "removed"] = convention(
         "unjudged",
         help="Meaning of a negative grade.",
-        words={"unjudged": "", "nonrelevant": "negative grades not relevant"},
+        words={
+            "unjudged": "",
+            "nonrelevant": "negative grades not relevant",
+            "removed": "documents of negative grade removed",
+        },
     )
-    """A negative grade means that the document is unjudged, or that it is not relevant, as grade 0."""
+    """A negative grade means that the document is unjudged, that it is not relevant, as grade 0, or that it is junk and
+    removed before ranks are counted, so that retrieving it neither helps nor hurts."""
     self_matches: Literal["kept", "removed"] = convention(
         "kept",
         help="Treatment of a document with the id of its query.",

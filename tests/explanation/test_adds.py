@@ -116,7 +116,7 @@ protocols = st.fixed_dictionaries(
         "rel": st.sampled_from([0.0, 2.0]),
         "depth": st.integers(1, 6),
         "order": st.just("input"),
-        "negative": st.just("nonrelevant"),
+        "negative": st.sampled_from(["nonrelevant", "removed"]),
         "self_matches": st.just("removed"),
     },
 )

@@ -112,7 +112,7 @@ PROTOCOLS = st.builds(
     ),
     precision=st.sampled_from(["float32", "float64"]),
     no_relevant=st.sampled_from(["zero", "skip", "one"]),
-    negative=st.sampled_from(["unjudged", "nonrelevant"]),
+    negative=st.sampled_from(["unjudged", "nonrelevant", "removed"]),
     order=st.sampled_from(["score", "score", "input"]),
     depth=st.sampled_from([None, 2]),
     rel=st.sampled_from([1.0, 2.0]),

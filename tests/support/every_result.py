@@ -19,6 +19,7 @@ from judged.explanation.published import explain_published
 from judged.gates.result import GateSummary, RefusedGate
 from judged.index.api import benchmark_index
 from judged.index.diff import diff_benchmarks
+from judged.index.embeddings.matching import evaluate_embeddings
 from judged.index.result import IndexBenchmark
 from judged.io.read import read_judgments
 from judged.labels.questions.result import QuestionSet
@@ -162,6 +163,9 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     ),
     "interleaved": lambda: judged.interleave(RUN, OTHER, k=2, names=["one", "other"]),
     "index": benchmark,
+    "embeddings": lambda: evaluate_embeddings(
+        similarities=[[0.9, 0.2, 0.8, 0.1], [0.7, 0.3, 0.6, 0.5]], pairs=[0, 0, 1, 1]
+    ),
     "index-diff": lambda: diff_benchmarks(benchmark(), benchmark()),
     "routing": lambda: judged.evaluate_routing([{"query": "q1", "chosen": "a", "optimal": "b"}]),
     "study": study,

@@ -69,6 +69,14 @@ class RankedList:
         """Return the flagged results with the ranks they have."""
         return self.take(np.flatnonzero(chosen))
 
+    def drop(self, removed: Flags) -> RankedList:
+        """Return the whole list as if the flagged results had never been retrieved."""
+        count = np.concatenate(([0], np.cumsum(removed)))
+        above = self.above - count[self.above]
+        tied = self.tied - count[self.above + self.tied] + count[self.above]
+        left = replace(self, above=above, tied=tied).select(~removed)
+        return replace(left, rank=np.arange(1, len(left) + 1))
+
     def take(self, at: Ints) -> RankedList:
         """Return some results in the given order, with the ranks they have."""
         arrays = {name: getattr(self, name)[at] for name in ("score", "rank", "above", "tied")}
@@ -96,6 +104,10 @@ class QueryResults:
     def rank(self, protocol: Protocol) -> RankedList:
         """Return every result with its rank under the protocol, its depth and its rule for unjudged documents."""
         ranked = _rank(self.run, self.grades, protocol)
+        if protocol.negative == "removed":
+            ranked = ranked.drop(
+                np.array([grade is not None and grade < 0 for grade in ranked.grade], dtype=bool)
+            )
         if protocol.depth is not None:
             ranked = ranked.select(ranked.rank <= protocol.depth)
         if protocol.unjudged == "removed":
@@ -252,6 +264,8 @@ def list_results(
     ranked = np.ones(len(query), dtype=bool)
     if protocol.unjudged == "removed":
         ranked = grade >= 0
+    elif protocol.negative == "removed":
+        ranked = ~(grade < 0)  # NaN is unjudged
     limit = depth if protocol.depth is None else min(depth, protocol.depth)
     retrieved = np.bincount(query[(query >= 0) & ranked], minlength=len(wanted))
     if protocol.depth is not None:

@@ -10,6 +10,7 @@ SUBJECT = Subject(
     results={
         "index": "judged.index.result:IndexBenchmark",
         "index-diff": "judged.index.diff:IndexDiff",
+        "embeddings": "judged.index.embeddings.matching:EmbeddingReport",
     },
     pages={"index": "judged.index.page:PAGE"},
     commands={

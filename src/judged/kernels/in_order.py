@@ -103,11 +103,20 @@ def precision_sums_in_order(
 
 
 def average_precision_in_order(
-    view: InOrder, *, rel: float, cutoff: int | None = None, over: str = "relevant"
+    view: InOrder,
+    *,
+    rel: float,
+    cutoff: int | None = None,
+    over: str = "relevant",
+    interpolation: str = "none",
 ) -> tuple[Floats, Floats]:
     """Return the values of average precision."""
-    rank = np.arange(1.0, view.visible + 1)
-    first, last = precision_sums_in_order(view, rel, np.zeros(view.visible), 1.0 / rank)
+    at_rank, by_found = np.zeros(view.visible), 1.0 / np.arange(1.0, view.visible + 1)
+    if interpolation == "trapezoid":
+        # the j-th relevant result, at rank i > 1, is worth ((j − 1) / (i − 1) + j / i) / 2
+        at_rank[1:] = -by_found[:-1] / 2
+        by_found[1:] = (by_found[:-1] + by_found[1:]) / 2
+    first, last = precision_sums_in_order(view, rel, at_rank, by_found)
     relevant = view.relevant(rel) + view.count
     limit = cutoff if cutoff is not None and over == "cutoff" else np.inf
     return divide(first, np.minimum(relevant, limit)), divide(last, np.minimum(relevant + view.far, limit))

@@ -10,7 +10,7 @@ from judged.measures.measure import Measure as Measure
 from judged.measures.parameters import Parameter as Parameter
 from judged.measures.parse import parse_measure as parse_measure, parse_measures as parse_measures
 from judged.measures.preference import prefs_num_prefs_poss as prefs_num_prefs_poss, prefs_num_prefs_ful as prefs_num_prefs_ful, prefs_num_prefs_ful_ret as prefs_num_prefs_ful_ret, prefs_simp as prefs_simp, prefs_pair as prefs_pair, prefs_avgjg as prefs_avgjg, prefs_avgjg_Rnonrel as prefs_avgjg_Rnonrel, prefs_simp_ret as prefs_simp_ret, prefs_pair_ret as prefs_pair_ret, prefs_avgjg_ret as prefs_avgjg_ret, prefs_avgjg_Rnonrel_ret as prefs_avgjg_Rnonrel_ret, prefs_simp_imp as prefs_simp_imp, prefs_pair_imp as prefs_pair_imp, prefs_avgjg_imp as prefs_avgjg_imp, map_avgjg as map_avgjg, P_avgjg as P_avgjg, Rprec_mult_avgjg as Rprec_mult_avgjg
-from judged.measures.ranked.average_precision import AP as AP, AP_found as AP_found, gm_AP as gm_AP, yaap as yaap, IPrec as IPrec, AP11 as AP11
+from judged.measures.ranked.average_precision import AP as AP, AP_R as AP_R, AP_found as AP_found, gm_AP as gm_AP, yaap as yaap, IPrec as IPrec, AP11 as AP11
 from judged.measures.ranked.blended import Q as Q, O as O, P_measure as P_measure, P_plus as P_plus, NCU as NCU
 from judged.measures.ranked.cascade import ERR as ERR, nERR as nERR, RBP as RBP, RBP_residual as RBP_residual
 from judged.measures.ranked.compatibility import Compat as Compat

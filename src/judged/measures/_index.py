@@ -14,6 +14,7 @@ MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str, str]]] = {
         "Rprec": ("judged.measures.ranked.precision", "R-precision", "0 to 1", "The precision after $R$ results, or a multiple of $R$."),
         "FallOut": ("judged.measures.ranked.precision", "Fall-out", "0 to 1", "The share of the non-relevant documents that are among the first `cutoff` results."),
         "AP": ("judged.measures.ranked.average_precision", "Average precision", "0 to 1", "The precision at the rank of each relevant document, averaged; an unretrieved one counts 0."),
+        "AP_R": ("judged.measures.ranked.average_precision", "Average precision at R", "0 to 1", "Average precision over the first $R$ results alone."),
         "AP_found": ("judged.measures.ranked.average_precision", "Average precision over the relevant documents found", "0 to 1", "The precision at the rank of each relevant result, averaged over these results alone."),
         "gm_AP": ("judged.measures.ranked.average_precision", "Geometric mean of average precision", "0 to 1", "The average precision of each query, to be averaged geometrically over queries."),
         "yaap": ("judged.measures.ranked.average_precision", "Yet another average precision", "any number", "The smoothed log odds of average precision."),

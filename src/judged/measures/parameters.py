@@ -141,6 +141,9 @@ PARAMETERS: dict[str, Parameter] = {
     "ideal": Parameter(
         "how long the best order is: every judged document (`judged`), or as many as were retrieved (`retrieved`)"
     ),
+    "interpolation": Parameter(
+        "precision of each relevant result: that at its rank (`none`), or the mean of that and the one above (`trapezoid`)"
+    ),
     "max_grade": Parameter(
         "the highest grade of the scale", "a number above 0", _within(0, math.inf, open_ends=True)
     ),

@@ -346,6 +346,7 @@ for _name in (
     "elasticsearch",
     "llama-index",
     "ragas",
+    "cross-modal",
     "sources",
 ):
     PROFILES.add(_name, f"judged.profiles.{_name.replace('-', '_')}:PROFILE")

@@ -26,7 +26,15 @@ from judged.scoring.alignment import Alignment
 from judged.scoring.counts import RunCounts, to_notes
 from judged.scoring.family import Family
 from judged.scoring.folds import CompiledFolds, compile_folds
-from judged.scoring.locate import Graded, Located, ReducedRun, find_relevant, locate_judged, read_grades
+from judged.scoring.locate import (
+    Graded,
+    Located,
+    ReducedRun,
+    find_relevant,
+    locate_judged,
+    read_grades,
+    remove_negative,
+)
 from judged.tables.columns import one_array, take, to_arrow, to_numpy
 from judged.tables.judgments import Judgments, order_intents
 from judged.tables.run import Run
@@ -179,6 +187,8 @@ def align_located(
     judgments: Graded, located: Located, protocol: Protocol, folds: CompiledFolds | None = None
 ) -> RankedAlignment:
     """Return the alignment of judged documents whose ranks are known; `folds` compute measures without a view."""
+    if protocol.negative == "removed":
+        located = remove_negative(judgments, located)
     ranks = located.ranks
     present = ranks.present
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)

@@ -58,7 +58,12 @@ def compile_folds(
     """Return what computes the measures in one pass over a dict; None where one of them, or the protocol, needs more."""
     compiled = load_compiled("_folds")
     # ranks of these are found in columns, where more is checked than in dicts
-    by_columns = protocol.order == "input" or protocol.self_matches == "removed" or judgments.by_text
+    by_columns = (
+        protocol.order == "input"
+        or protocol.self_matches == "removed"
+        or protocol.negative == "removed"
+        or judgments.by_text
+    )
     # these need the grades of tied results, or the best order, which only a view has
     by_view = protocol.ties_by_grade or protocol.no_relevant == "one"
     if compiled is None or by_columns or by_view or not measures:
@@ -90,7 +95,8 @@ def _can_fold(measure: Measure, view: Ranking) -> bool:
     parameters = measure.parameters
     plain = measure.aggregate == "mean" and measure.averaged is None and not measure.fixed
     large = parameters.get("gain") == "exp" and view.highest > LARGEST_EXPONENT
-    usual = parameters.get("discount", "log2") == "log2" and parameters.get("ideal", "judged") == "judged"
+    forms = {"discount": "log2", "ideal": "judged", "interpolation": "none"}
+    usual = all(parameters.get(name, value) == value for name, value in forms.items())
     return (
         measure.fold is not None
         and plain

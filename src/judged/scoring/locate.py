@@ -23,7 +23,7 @@ from judged.kernels.scan.align import (
     scan_text,
 )
 from judged.kernels.scan.scanner import FEW_COLUMNS, KINDS, NAN, NOT_NUMBER
-from judged.kernels.segments import segment_count
+from judged.kernels.segments import segment_count, segment_ids
 from judged.problem import Note, Problem
 from judged.progress import Progress
 from judged.protocol import BaseProtocol, Protocol
@@ -122,6 +122,37 @@ def _describe_rows(removed: int, wide: int) -> Iterator[str]:
 def read_grades(judgments: Graded, protocol: Protocol) -> Floats:
     """Return the grades, with negative ones as 0 where the protocol says that they are not relevant."""
     return np.maximum(judgments.grades, 0.0) if protocol.negative == "nonrelevant" else judgments.grades
+
+
+def remove_negative(judgments: Graded, located: Located) -> Located:
+    """Return the ranks without documents of negative grade, as if the run had never had them."""
+    ranks = located.ranks
+    junk = judgments.grades[ranks.row] < 0
+    if not junk.any():
+        return located
+    query, width = segment_ids(ranks.offset), int(ranks.rank.max()) + 1
+    removed = (query * width + ranks.rank)[junk]  # ascending, as are queries and the ranks of each
+
+    def count_above(rank: Ints) -> Ints:
+        """Count the removed documents of the same query down to a rank."""
+        down_to = np.searchsorted(removed, query * width + rank, side="right")
+        return down_to - np.searchsorted(removed, query * width)
+
+    higher, kept = count_above(ranks.above), ~junk
+    removed_ties = count_above(ranks.above + ranks.tied) - higher
+    count = segment_count(junk, ranks.offset)
+    left = replace(
+        ranks,
+        row=ranks.row[kept],
+        rank=(ranks.rank - count_above(ranks.rank))[kept],
+        above=(ranks.above - higher)[kept],
+        tied=(ranks.tied - removed_ties)[kept],
+        offset=np.concatenate(([0], np.cumsum(np.diff(ranks.offset) - count))).astype(np.int64),
+        retrieved=ranks.retrieved - count,
+    )
+    total = int(junk.sum())
+    note = f"{total:,} {'result has' if total == 1 else 'results have'} a negative grade: removed"
+    return Located(left, located.missing, (*located.notes, note))
 
 
 def find_relevant(judgments: Graded, protocol: Protocol) -> Flags:

@@ -19,15 +19,25 @@ def precision_at_hits(ranking: Ranking, rel: float | None = None) -> Floats:
     )
 
 
-def precision_sum(ranking: Ranking, cutoff: int | None = None, rel: float | None = None) -> Floats:
-    """Return the sum of the precisions at the relevant results among the first `cutoff` of every query."""
+def precision_sum(
+    ranking: Ranking, cutoff: int | None = None, rel: float | None = None, *, trapezoid: bool = False
+) -> Floats:
+    """Return the sum of the precisions at the relevant results among the first `cutoff` of every query.
+
+    With `trapezoid`, each is the mean of the precision there and just above.
+    """
     at = ranking.threshold(rel)
+    terms = precision_from_above if trapezoid else precision_at_hits
     return ranking.cached(
-        ("precision sum", cutoff, at),
-        lambda: segment_sum(
-            np.where(ranking.within(cutoff), precision_at_hits(ranking, at), 0.0), ranking.offset
-        ),
+        ("precision sum", cutoff, at, trapezoid),
+        lambda: segment_sum(np.where(ranking.within(cutoff), terms(ranking, at), 0.0), ranking.offset),
     )
+
+
+def precision_from_above(ranking: Ranking, rel: float | None = None) -> Floats:
+    """Return at every relevant result the mean of the precision there and just above, which is 1 above rank 1."""
+    above = np.where(ranking.rank == 1, 1.0, (ranking.found(rel) - 1) / np.maximum(ranking.rank - 1, 1))
+    return np.where(ranking.hits(rel), (above + precision_at_hits(ranking, rel)) / 2, 0.0)
 
 
 def count_findable(

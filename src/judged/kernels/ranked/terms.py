@@ -30,7 +30,12 @@ from judged.kernels.ranked.gains import (
     is_in_ideal,
     jk_discount,
 )
-from judged.kernels.ranked.precision import nonrelevant_above, precision_at_hits, preferences_kept
+from judged.kernels.ranked.precision import (
+    nonrelevant_above,
+    precision_at_hits,
+    precision_from_above,
+    preferences_kept,
+)
 from judged.kernels.ranked.ranking import Ranking
 
 MAX_WRITTEN = 8
@@ -219,10 +224,16 @@ def reciprocal_rank_terms(view: Ranking, *, cutoff: int | None, rel: float | Non
 
 
 def average_precision_terms(
-    view: Ranking, *, rel: float | None, cutoff: int | None = None, over: str = "relevant"
+    view: Ranking,
+    *,
+    rel: float | None,
+    cutoff: int | None = None,
+    over: str = "relevant",
+    interpolation: str = "none",
 ) -> Terms:
     """Return the precision at every relevant result."""
-    term = np.where(view.within(cutoff), precision_at_hits(view, rel), 0.0)
+    terms = precision_from_above if interpolation == "trapezoid" else precision_at_hits
+    term = np.where(view.within(cutoff), terms(view, rel), 0.0)
     columns = _with_total({**_hit_columns(view, rel), "term": term})
     relevant, name = _relevant(view, rel, cutoff if over == "cutoff" else None)
     return Terms(columns, _quotient(f"sum of the terms / {name}", _last(columns), relevant))

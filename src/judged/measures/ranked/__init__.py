@@ -45,6 +45,8 @@ RANKED = Scope(
         "r-precision": Alias("Rprec"),
         "11pt": Alias("AP11"),
         "gmap": Alias("gm_AP"),
+        "mean_average_precision_at_r": Alias("AP_R"),
+        "MAP_R": Alias("AP_R"),
         "fall_out": Alias("FallOut"),
         "MSnDCG": Alias("nDCG"),
         "Q-measure": Alias("Q"),

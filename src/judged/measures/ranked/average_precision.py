@@ -7,11 +7,16 @@ from typing import Literal
 
 import numpy as np
 
-from judged.arrays import Floats
+from judged.arrays import Floats, Ints
 from judged.kernels.elementary import log
-from judged.kernels.ranked.precision import count_findable, interpolated_precision, precision_sum
+from judged.kernels.ranked.precision import (
+    count_findable,
+    interpolated_precision,
+    precision_at_hits,
+    precision_sum,
+)
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import divide
+from judged.kernels.segments import divide, segment_sum
 from judged.measures.fold import Fold
 from judged.measures.laws import BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
@@ -24,32 +29,51 @@ def average_precision(
     cutoff: int | None = None,
     rel: float | None = None,
     over: Literal["relevant", "cutoff"] = "relevant",
+    interpolation: Literal["none", "trapezoid"] = "none",
 ) -> Floats:
     r"""Return the precision at the rank of each relevant document, averaged; an unretrieved one counts 0.
 
     $$\mathrm{AP}@k = \frac{1}{R} \sum_{i \le k,\; g_i \ge \mathrm{rel}} \mathrm{P}@i$$
 
     where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the query.
-    With `over="cutoff"` the divisor is $\min(k, R)$. The mean over queries is known as MAP.
+    With `over="cutoff"` the divisor is $\min(k, R)$. The mean over queries is known as MAP. With
+    `interpolation="trapezoid"` each $\mathrm{P}@i$ is averaged with the precision just above, $\mathrm{P}@(i - 1)$,
+    which is 1 above rank 1: the area under the curve of precision against recall, as image retrieval computes it.
 
     Title: Average precision: precision at each relevant document, averaged; over queries, mean average
         precision (MAP).
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
-    Agrees with: `trec_eval -m map` and `-m map_cut`; ir_measures' `AP`; ranx' `map`.
+    Agrees with: `trec_eval -m map` and `-m map_cut`; ir_measures' `AP`; ranx' `map`; with
+        `interpolation="trapezoid"`, the `compute_ap` of Oxford, Paris and their revisited versions.
     References: Buckley and Voorhees. Retrieval System Evaluation. In Voorhees and Harman (editors), TREC:
-        Experiment and Evaluation in Information Retrieval. MIT Press, 2005.
+        Experiment and Evaluation in Information Retrieval. MIT Press, 2005; Radenović et al. Revisiting Oxford and
+        Paris: Large-scale image retrieval benchmarking. CVPR 2018. doi:10.1109/CVPR.2018.00598
 
     Example:
-        Relevant documents come first and third, so the precisions are 1/1 and 2/3; a third one is missed:
+        Relevant documents come first and third, so the precisions are 1/1 and 2/3; a third one is missed. With
+        those above they are on average (1 + 1) / 2 and (1/2 + 2/3) / 2:
 
         >>> qrels = {"q1": {"a": 1, "b": 0, "c": 1, "d": 1}}
         >>> run = {"q1": ["a", "b", "c"]}
         >>> judged.evaluate(qrels, run, "AP").mean()
         {'AP': 0.5555...}
+        >>> judged.evaluate(qrels, run, 'AP(interpolation="trapezoid")').mean()
+        {'AP(interpolation="trapezoid")': 0.5277...}
     """
-    return divide(
-        precision_sum(ranking, cutoff, rel), count_findable(ranking, cutoff=cutoff, rel=rel, over=over)
-    )
+    total = precision_sum(ranking, cutoff, rel, trapezoid=interpolation == "trapezoid")
+    return divide(total, count_findable(ranking, cutoff=cutoff, rel=rel, over=over))
+
+
+def _count_folded(
+    ranking: Ranking,
+    *,
+    interpolation: str,  # noqa: ARG001 - another one is not folded
+    cutoff: int | None,
+    rel: float | None,
+    over: Literal["relevant", "cutoff"],
+) -> Ints:
+    """Return the divisor of average precision."""
+    return count_findable(ranking, cutoff=cutoff, rel=rel, over=over)
 
 
 AP = Measure(
@@ -59,8 +83,39 @@ AP = Measure(
     at_parameter="cutoff",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
     in_order=defer("judged.kernels.in_order:average_precision_in_order"),
-    fold=Fold("precision", count_findable),
+    fold=Fold("precision", _count_folded),
 )
+
+
+def average_precision_at_r(ranking: Ranking, *, rel: float | None = None) -> Floats:
+    r"""Return average precision over the first $R$ results alone.
+
+    $$\mathrm{AP\_R} = \frac{1}{R} \sum_{i \le R,\; g_i \ge \mathrm{rel}} \mathrm{P}@i$$
+
+    where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the query: R-precision
+    that rewards the order as well. The mean over queries is known as MAP@R. Each query has a cutoff of its own,
+    so a run needs as many results as the query with the most relevant documents has of them.
+
+    Title: Average precision at R: R-precision that sees the order; over queries, MAP@R of metric learning.
+    Empty: 0 when nothing relevant is among the first $R$, and when the query has no relevant document.
+    Agrees with: pytorch-metric-learning's `mean_average_precision_at_r`, with a `k` that reaches every $R$.
+    References: Musgrave, Belongie and Lim. A Metric Learning Reality Check. ECCV 2020.
+        doi:10.1007/978-3-030-58595-2_41
+
+    Example:
+        Two documents are relevant. One comes second, with a precision of 1/2, the other below the first two:
+
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "AP_R AP").mean()
+        {'AP_R': 0.25, 'AP': 0.5833...}
+    """
+    relevant = ranking.relevant(rel)
+    near = ranking.rank <= relevant[ranking.query]
+    return divide(segment_sum(np.where(near, precision_at_hits(ranking, rel), 0.0), ranking.offset), relevant)
+
+
+AP_R = Measure("AP_R", average_precision_at_r, laws=BINARY_IN_ORDER | {Law.STEPWISE})
 
 
 def average_precision_of_found(
