@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from judged.blocks import Block, Display, Estimate, Figure, Notes, Sentence, Table, Value, format_p
+from judged.blocks import Block, Display, Estimate, Figure, Notes, Sentence, Table, Value, format_p, state_p
 from judged.clicks.contrast import ClickContrast, SampleRatio, SplitCheck
 from judged.figures import Record, draw_lines
 from judged.problem import Note
@@ -91,7 +91,7 @@ class ClickReport(Result):
         if self.ratio is not None and self.ratio.failed:
             counts = ", ".join(f"{name} {count:,}" for name, count in self.ratio.counts.items())
             found.append(
-                f"the numbers of {self.ratio.unit}s ({counts}) are not those of the plan (p {_say_p(self.ratio.p)})"
+                f"the numbers of {self.ratio.unit}s ({counts}) are not those of the plan ({state_p(self.ratio.p)})"
             )
         found += [
             f"{check.alarms} of {check.splits} random halves of `{check.system}` differ in {check.measure}"
@@ -159,7 +159,9 @@ class ClickReport(Result):
             plan = ", ".join(f"{name} {100 * share:.3g} %" for name, share in self.ratio.expected.items())
             counts = ", ".join(f"{name} {count:,}" for name, count in self.ratio.counts.items())
             state, severity = ("mismatch", "warning") if self.ratio.failed else ("as planned", "info")
-            message = f"sample ratio {state}: {counts} {self.ratio.unit}s, planned {plan} (p {_say_p(self.ratio.p)})"
+            message = (
+                f"sample ratio {state}: {counts} {self.ratio.unit}s, planned {plan} ({state_p(self.ratio.p)})"
+            )
             yield Note("sample-ratio", severity, message)  # type: ignore[arg-type]
             if self.ratio.shared:
                 message = f"{counted(self.ratio.shared, 'user')} saw several systems: each is one draw in their differences"
@@ -245,7 +247,7 @@ def _preference_table(rows: list[Preference]) -> Table:
 
 def say_difference(row: ClickContrast, digits: int = 4) -> str:
     """Return the verdict on one difference."""
-    p = "" if row.corrected is None else f" (p {_say_p(row.corrected, digits)})"
+    p = "" if row.corrected is None else f" ({state_p(row.corrected, digits=digits)})"
     if row.corrected is None:
         return f"{row.measure}: nothing can be said of {row.system} and {row.baseline} ({row.interval})"
     if not row.significant:
@@ -266,14 +268,9 @@ def say_preference(row: Preference, alpha: float, digits: int = 4) -> str:
     if row.p is None:
         return f"Interleaving: nothing can be said of {row.first} and {row.second}"
     if row.p >= alpha:
-        return f"Interleaving: no preference is shown between {row.first} and {row.second} (p {_say_p(row.p, digits)})"
+        return f"Interleaving: no preference is shown between {row.first} and {row.second} ({state_p(row.p, digits=digits)})"
     winner, loser = (row.first, row.second) if row.credit > 0 else (row.second, row.first)
-    return f"Interleaving: people choose {winner} over {loser}, by a credit of {abs(row.credit):.{digits}f} (p {_say_p(row.p, digits)})"
-
-
-def _say_p(p: float, digits: int = 4) -> str:
-    shown = format_p(p, digits=digits)
-    return shown if isinstance(shown, str) else f"{p:.{digits}f}"
+    return f"Interleaving: people choose {winner} over {loser}, by a credit of {abs(row.credit):.{digits}f} ({state_p(row.p, digits=digits)})"
 
 
 def draw_rates(rows: tuple[RankRate, ...]) -> Figure:
