@@ -299,6 +299,8 @@ OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "run": ("study.yaml",),
     "index": ("--dataset", "digits"),
     "answers": ("responses.jsonl", "--labels", "labels.jsonl"),
+    "clicks": ("log.csv",),
+    "interleave": ("a.run", "b.run"),
 }
 """Arguments of every command that writes a file whose extension says its format."""
 
@@ -324,7 +326,7 @@ def test_an_unknown_extension_is_refused_before_any_work(
     """By every command that writes files, in words; nothing is written."""
     lay_out("files")
     judged.evaluate("qrels", "a.run", "AP").save("result.json")
-    for path in ("trace.jsonl", "study.yaml", "labels.jsonl", "responses.jsonl"):
+    for path in ("trace.jsonl", "study.yaml", "labels.jsonl", "responses.jsonl", "log.csv"):
         Path(path).write_text("{}\n")
     result = invoke(name, *OUTPUTS[name], "-o", "out.docx")
 

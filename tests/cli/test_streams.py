@@ -25,6 +25,8 @@ WORK = {
     "label": "pool qrels.txt",
     "questions": "missing.jsonl",
     "answers": "-",
+    "clicks": "-",
+    "interleave": "bm25.run dense.run",
     "index": "list",
     "agreement": "qrels.txt qrels.txt",
     "lint": "qrels.txt bm25.run",

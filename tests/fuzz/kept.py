@@ -21,6 +21,15 @@ KEPT: tuple[tuple[str, bytes], ...] = (
     ),
     ("labels of answers", b'{"results": [{"query_id": "1", "answer2response": 3}]}'),
     ("labels of answers", b'{"results": [{"query_id": "1", "retrieved2answer": {"a": 1}}]}'),
+    (
+        "files of gates",
+        b"gates:\n  - {qrels: a, measures: [AP], run: a.run, baseline: " + b"9" * 300 + b"}\n",
+    ),
+    ("scores by query", b"map\t10\t0.5\x1cP_5\nmap\t11\t0.5\nmap\t12\t0.5\n"),
+    (
+        "scores by query",
+        b'{"namedScores": {"word": 1}, "score": 1, "testCase": {"metadata": "x"}, "vars": {"q": "a"}}',
+    ),
     ("files of gates", b"defaults: 0.01}\ngates:\n  - {run: a.run, baseline: b.run, test: t}\n"),
     ("configurations", b"retrieval_metrics: " + b"[" * 5_000),
     ("saved results", saved()[2][:60] + b"\xff" * 40),

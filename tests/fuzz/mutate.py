@@ -263,7 +263,7 @@ READERS: dict[str, Reader] = {
     "search responses": (lambda data: judged.read_run(data).to_arrow(), question_sets),
     "preferences": (judged.read_preferences, lambda: TEXTS),
     "labels": (judged.read_labels, lambda: [LABELS, CSV, QRELS, *tables()]),
-    "clicks": (lambda data: judged.evaluate_clicks(data, "CTR"), lambda: CLICK_LOGS),
+    "clicks": (lambda data: judged.evaluate_clicks(judged.read_clicks(data), "CTR"), lambda: CLICK_LOGS),
     "probabilities": (
         lambda data: judged.estimate_value(
             [{"query": "q", "document": "a", "click": 1, "rank": 1}], data, "IPS"

@@ -206,7 +206,7 @@ def test_two_attempts_with_the_same_first_step_stay_two() -> None:
 
 
 def test_a_request_far_below_the_conversation_that_it_continues_is_an_error() -> None:
-    """It is never counted twice in silence."""
+    """It is left out and counted, for its beginning is in another session; strict reading refuses it."""
     draw = random.Random(3)  # noqa: S311
     first = make_messages([["a"]], 0, draw)
     others = [{"messages": make_messages([["b"]], number, draw)} for number in range(1, 80)]
@@ -214,5 +214,10 @@ def test_a_request_far_below_the_conversation_that_it_continues_is_an_error() ->
         "messages": [*first, {"role": "user", "content": "And?"}, {"role": "assistant", "content": "No."}]
     }
 
+    log = [{"messages": first}, *others, more]
+    sessions = read_sessions(log)
+
+    assert len(sessions) == len(log) - 1
+    assert "left out: scattered-requests (1)" in sessions.notes[0]
     with pytest.raises(BadInput, match="continues a conversation of object 1"):
-        read_sessions([{"messages": first}, *others, more])
+        read_sessions(log, strict=True)

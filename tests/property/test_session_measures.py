@@ -264,6 +264,7 @@ def test_a_rate_never_rises_by_going_on_in_vain(
         iterations=[*case.iterations, [[name for name in again if name in seen]]],
         tokens=[*case.tokens, 5.0],
         seconds=[*case.seconds, 5.0],
+        cost=[*case.cost, 5.0],
     )
     before, after = one(measure, case), one(measure, more)
 

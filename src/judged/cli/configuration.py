@@ -231,16 +231,23 @@ def _resolve(gate: Gate, folder: Path) -> Gate:
 
     def resolve(text: str) -> str:
         name, path = split_name(text)
-        if path == STANDARD_INPUT or (":" in path and not (folder / path).exists()):
+        if path == STANDARD_INPUT or (":" in path and not _exists(folder / path)):
             return text
         return str(folder / path) if name is None else f"{name}={folder / path}"
 
     files = {name: getattr(gate, name) for name in ("qrels", "run", "predictions", "baseline", "scores")}
     if gate.attributes is not None:
         files["attributes"] = gate.attributes
-    if is_bare(gate.baseline) and not (folder / gate.baseline).exists():
+    if is_bare(gate.baseline) and not _exists(folder / gate.baseline):
         del files["baseline"]  # the name of a system
     return msgspec.structs.replace(gate, **{name: resolve(text) for name, text in files.items() if text})
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # the name is too long
+        return False
 
 
 def _check_names(gates: Sequence[Gate], path: Path) -> None:

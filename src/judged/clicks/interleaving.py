@@ -120,9 +120,9 @@ def interleave(
     Show every impression a list, log its id with the clicks, and judge the outcome by
     `judged.evaluate_clicks(judged.read_clicks(log, lists=lists), "Interleaving")`.
 
-    >>> made = interleave({"q": ["a", "b", "c"]}, {"q": ["a", "c", "d"]}, k=3, names=["old", "new"])
+    >>> made = interleave({"q": ["a", "b"]}, {"q": ["a", "b"]}, k=2, names=["old", "new"])
     >>> [entry.document for entry in made.entries], sum(entry.common for entry in made.entries)
-    (['a', 'b', 'c'], 1)
+    (['a', 'b'], 2)
     """
     check_kind("method", method, str, "the name of a method")
     for name, value in (("k", k), ("seed", seed), ("lists", lists)):

@@ -100,12 +100,12 @@ def _check_settings(name: str, settings: Mapping[str, object]) -> None:
         raise BadMeasure(msg)
 
 
-_WRITTEN = re.compile(r"\s*([A-Za-z]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_WRITTEN = re.compile(r"([A-Za-z]\w*)\s*(?:\((.*)\))?", re.DOTALL)
 
 
 def parse_model(text: str, models: Registry[ClickModelSpec]) -> ClickModelSpec:
     """Return the model that a text names, such as `SDBN(prior=(1, 2))`; case does not matter."""
-    found = _WRITTEN.fullmatch(text)
+    found = _WRITTEN.fullmatch(text.strip())
     names = {name.lower(): name for name in models}
     if found is None or found[1].lower() not in names:
         raise UnknownName("click model", text if found is None else found[1], list(models))

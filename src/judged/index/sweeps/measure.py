@@ -140,7 +140,7 @@ def measure_point(session: Session, key: str, query: Settings) -> Measurement:
         tuple(skipped),
         batched,
         round=session.round,
-        at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+        at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f"),
         others=find_others(before, after),
         remote=engine.capabilities.remote,
         shared=session.shared,

@@ -209,10 +209,8 @@ def _open_file(source: object, name: str | None, schema: Schema) -> Content:
 
         rows = split_lines(bytes(read_text(file)).decode(errors="replace"))
         if rows is not None:
-            filled = [at for at, line in enumerate(bytes(file.data).splitlines(), 1) if line.strip()]
-            return Content(
-                file.label, called, rows=rows, problems=Problems(file.label, line=filled.__getitem__)
-            )
+            problems = Problems(file.label, line=list(rows).__getitem__)
+            return Content(file.label, called, rows=list(rows.values()), problems=problems)
     columns = FORMATS[written].columns
     if columns is not None:
         _check_names(columns(file), file.label)

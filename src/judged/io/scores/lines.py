@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from judged.errors import BadInput
@@ -21,20 +22,21 @@ TEXTS = ("runid", "relstring")
 """What trec_eval prints with a text."""
 OPEN = ("G_", "binG", "Rndcg", "gm_")
 """Those of measures whose values may lie beyond 0 and 1."""
+_NEWLINE = re.compile(r"\r\n?|\n")
 
 
-def split_lines(text: str) -> list[Row] | None:
-    """Return lines of three values as rows; None if the first line is not one of a name, a name and a number.
+def split_lines(text: str) -> dict[int, Row] | None:
+    """Return lines of three values by their numbers; None if the first is not one of a name, a name and a number.
 
     >>> split_lines("map  q1  0.25")
-    [{'first': 'map', 'second': 'q1', 'third': '0.25'}]
+    {1: {'first': 'map', 'second': 'q1', 'third': '0.25'}}
     """
-    lines = [line.split() for line in text.splitlines()]
-    filled = [line for line in lines if line]
-    first = filled[0] if filled else []
+    lines = {number: line.split() for number, line in enumerate(_NEWLINE.split(text), 1)}
+    filled = {number: line for number, line in lines.items() if line}
+    first = next(iter(filled.values()), [])
     if len(first) != len(FIELDS) or not (first[0] in TEXTS or is_number_text(first[2].encode())):
         return None
-    return [dict(zip(FIELDS, line, strict=False)) for line in filled]
+    return {number: dict(zip(FIELDS, line, strict=False)) for number, line in filled.items()}
 
 
 def _recognises(content: Content) -> bool:

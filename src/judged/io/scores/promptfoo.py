@@ -48,6 +48,7 @@ def _read(content: Content) -> Iterator[Record]:
         # `--repeat` runs a test again without a number of its own
         seen[system, question or ""] += 1
         own = named if isinstance(named := get(result, "namedScores"), Mapping) else {}
+        metadata = known if isinstance(known := get(result, "testCase", "metadata"), Mapping) else {}
         broken = get(result, "failureReason") == BROKEN
         failed += broken
         yield Record(
@@ -59,9 +60,7 @@ def _read(content: Content) -> Iterator[Record]:
             system=system,
             attempt=seen[system, question or ""],
             attributes={
-                str(name): value
-                for name, value in (get(result, "testCase", "metadata") or {}).items()
-                if isinstance(value, str | int | float)
+                str(name): value for name, value in metadata.items() if isinstance(value, str | int | float)
             },
         )
     content.note_failures(failed, "test")

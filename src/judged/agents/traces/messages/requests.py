@@ -64,6 +64,10 @@ class _Held:
     """The ids of calls whose output is there."""
 
 
+class _Scattered(Exception):
+    """A document continues a conversation that was released already."""
+
+
 class RequestLog:
     """Joins documents that continue each other, however they are interleaved.
 
@@ -94,7 +98,10 @@ class RequestLog:
         hashes = _chain(scope, prints)
         own = [list(filter(_is_random, self._shape.call_ids(item))) for item in items]
         ids = {name for names in own for name in names} | set(links)
-        held, start = self._find(hashes, ids, items, document.place)
+        try:
+            held, start = self._find(hashes, ids, items, document.place)
+        except _Scattered:
+            return  # counted among what is left out: as a conversation of its own it would count its beginning twice
         adds_nothing = held is not None and start == len(items)
         if held is None:
             held = _Held(document)
@@ -135,6 +142,7 @@ class RequestLog:
             if hashes[at] in self._gone:
                 where = f"continues a conversation of {self._gone[hashes[at]]}, which is too far above to be joined"
                 self._context.report("scattered-requests", place, where)
+                raise _Scattered
         # sorted, because the order of a set of texts differs from one process to the next
         held = next((self._by_id[name] for name in sorted(ids) if name in self._by_id), None)
         return (None, 0) if held is None else (held, self._known(items, held))
