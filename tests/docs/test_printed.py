@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.test_docs import blocks, commands
-from docs.test_docs import printed as run_command
+from docs.test_docs import blocks, commands, printed as run_command
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
