@@ -8,7 +8,7 @@ from functools import lru_cache
 from heapq import merge
 from itertools import chain, product
 from operator import attrgetter
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -260,8 +260,8 @@ class Deduplicator:
         None and None if all groups reject it.
         """
         only = lookups[0][0] if lookups else None
-        if only.__class__ is int and not self._record and all(groups == only for groups, _ in lookups):
-            return (*self._judge(keys, cast("int", only)), [])  # nearly always
+        if isinstance(only, int) and not self._record and all(groups == only for groups, _ in lookups):
+            return (*self._judge(keys, only), [])  # nearly always
         few = sorted({number for groups, _ in lookups for number in _few(groups)})
         buckets = [groups.candidates(keys) for groups, _ in lookups if isinstance(groups, Bucket)]
         bound = max((bound for _, bound in buckets), default=0.0)
@@ -297,12 +297,13 @@ class Deduplicator:
         if isinstance(group, Keys):
             fields = compare(keys, group)
             vetoes, sure = self._verdicts[fields]
+            accepted = not vetoes and sure >= self.rules.threshold
         else:
             found = self._compare(keys, number)
             if found is None:
                 return None, None
-            fields, vetoes, sure = found
-        accepted = not vetoes and sure >= self.rules.threshold
+            fields, against, sure = found
+            accepted = not against and sure >= self.rules.threshold
         return (number, _find_reason(fields)) if accepted else (None, None)
 
     def _compare(self, keys: Keys, number: int) -> tuple[Fields, dict[str, int], float] | None:
