@@ -144,6 +144,23 @@ def test_a_budget_stops_after_the_iteration_that_reaches_it() -> None:
         stopping_rules(judged.evaluate_sessions(trace(), "CG"), budgets=[("euros", 1)])
 
 
+def test_money_stops_and_is_saved_where_a_trace_has_it() -> None:
+    """0.2 of 0.5 is spent when 0.2 is reached, so 60 % are saved; nothing says how long it took."""
+    steps = [{"searches": [{"results": [{"id": name, "gain": 3}]}], "cost": cost} for name, cost in COSTS]
+    found = stopping_rules(
+        judged.evaluate_sessions([{"conversation": "c", "iterations": steps}], "CG"), budgets=[("cost", 0.2)]
+    )
+    row = list(found.rows())[-1]
+
+    assert (row["rule"], row["gain"], row["cost"]) == ("at a cost of 0.2", 6.0, pytest.approx(0.6))
+    assert (row["seconds"], row["tokens"]) == (None, None)
+    assert [table.columns[-1] for table in found.tables()] == ["money saved"]
+
+
+COSTS = (("a", 0.1), ("b", 0.1), ("c", 0.3))
+"""What each of three steps cost, with the result that it found."""
+
+
 def test_attempts_have_a_mean_a_spread_and_a_chance_to_find_something() -> None:
     """Two attempts at two tasks: gains 5 and 0, 9 and 4; one of the four finds nothing good."""
     (system,) = attempts(judged.evaluate_sessions(trace(), "CG")).systems

@@ -37,8 +37,10 @@ def evaluate(**options: Any) -> Evaluation:
             task="t1",
             question="What?",
             iterations=(
-                Iteration(searches=(search("x", "ab"), search("y", "ac")), tokens=10, seconds=1.0),
-                Iteration(searches=(search(" X ", "ad"), search("z", "cc")), tokens=20, seconds=2.0),
+                Iteration(searches=(search("x", "ab"), search("y", "ac")), tokens=10, seconds=1.0, cost=0.25),
+                Iteration(
+                    searches=(search(" X ", "ad"), search("z", "cc")), tokens=20, seconds=2.0, cost=0.5
+                ),
             ),
         ),
         Session(
@@ -92,11 +94,13 @@ def test_a_timeline_has_searches_in_order_and_first_occurrences(evaluation: Eval
 
 
 def test_costs_are_totals_of_sessions(evaluation: Evaluation) -> None:
-    """Good gain, tokens and seconds; unknown where an iteration does not say."""
+    """Good gain, tokens, seconds and money; unknown where an iteration does not say."""
     first, second = find_costs(evaluation.systems["one"])
 
     assert (first.session, first.gain, first.tokens, first.seconds) == ("s1", 5.0, 30.0, 3.0)
+    assert first.cost == 0.75
     assert second.tokens != second.tokens
+    assert second.cost != second.cost
 
 
 def test_sessions_that_were_not_kept_are_named_as_such() -> None:

@@ -373,6 +373,23 @@ def test_a_session_says_what_each_search_repeated_and_what_was_used(show: Any) -
     assert shown.get_by_text("cited, not retrieved").count() == 1
 
 
+def test_sessions_show_gain_per_unit_and_units_per_gain(show: Any) -> None:
+    """Gain 6 for 1,200 tokens and 0.003 of money: 5 per 1,000 tokens, 200 tokens per gain; no trace has seconds."""
+    found = [{"url": f"https://example.org/{name}", "gain": 3} for name in "ab"]
+    iterations = [
+        {"searches": [{"results": [result]}], "tokens": tokens, "cost": cost}
+        for result, tokens, cost in zip(found, (1000, 200), (0.001, 0.002), strict=True)
+    ]
+    evaluation = judged.evaluate_sessions([{"conversation": "c", "iterations": iterations}], explain=True)
+    shown = show(SessionReport(evaluation, evaluation.provenance), "sessions")
+    rows = shown.locator("table", has_text="gain per 1,000 tokens").first
+    cells = [text.strip() for text in rows.locator("tbody tr").first.locator("td").all_inner_texts()]
+
+    assert cells[-4:] == ["5", "200", "2,000", "0.0005"]
+    assert shown.get_by_text("Gain against money").count() >= 1
+    assert "second" not in " ".join(rows.locator("thead").all_inner_texts())
+
+
 def test_a_session_links_duplicates_to_their_first_occurrence(show: Any) -> None:
     """Every duplicate names an iteration, and each pair of iterations has one arc."""
     page = show(make_sessions(), "sessions")

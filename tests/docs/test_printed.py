@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from docs.test_docs import blocks, commands, printed as run_command
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     path
@@ -24,6 +26,8 @@ BLOCK = re.compile(
     r"(?P<skip><!-- not run:[^\n]*-->\n+)?^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+COMMANDS_TOO = frozenset(["test-sets.md"])
+"""Pages whose Python examples read what their commands wrote, so that both are run."""
 SHOWN = re.compile(r"# → ?(.*)$", re.MULTILINE)
 
 
@@ -39,6 +43,9 @@ def test_examples_print_what_their_comments_say(
     for block in BLOCK.finditer(text):
         if block["title"]:
             Path(block["title"]).write_text(block["body"], encoding="utf-8")
+        if block["language"] == "console" and page.name in COMMANDS_TOO:
+            for command in commands(next(blocks(block[0]))):
+                run_command(command.text)
         if block["language"] != "python" or block["skip"]:
             continue
         out = io.StringIO()

@@ -214,18 +214,20 @@ class Cost:
     """NaN where the tokens of some iteration are unknown."""
     seconds: float
     """NaN where the seconds of some iteration are unknown."""
+    cost: float
+    """Money; NaN where the cost of some iteration is unknown."""
 
 
 def find_costs(evaluation: Evaluation, *, good: int = 2) -> tuple[Cost, ...]:
-    """Return, for each session, its good gain, its tokens and its seconds."""
+    """Return, for each session, its good gain, its tokens, its seconds and its cost in money."""
     alignment = align_of(evaluation)
     view = alignment.view
     gain = count_until(view, iteration_gain(view, good, "graded"), "last")
-    spent = (total_until(view, column, "last") for column in (view.tokens, view.seconds))
+    spent = (total_until(view, column, "last") for column in (view.tokens, view.seconds, view.cost))
     rows = zip(alignment.keys, gain.tolist(), *(column.tolist() for column in spent), strict=True)
     return tuple(
-        Cost(key.conversation, key.task, float(gained), tokens, seconds)
-        for key, gained, tokens, seconds in rows
+        Cost(key.conversation, key.task, float(gained), tokens, seconds, cost)
+        for key, gained, tokens, seconds, cost in rows
     )
 
 

@@ -1,5 +1,13 @@
 /* Agentic search: gain and efficiency by iteration, new and duplicate results, where redundancy comes from, cost, one session. */
 
+/** What gain is set against: its word, the size of the unit, and its place in the rows of sessions. */
+const SPENT = {
+  tokens: { word: "tokens", per: "1,000 tokens", size: 1000, at: 2 },
+  seconds: { word: "seconds", per: "second", size: 1, at: 3 },
+  cost: { word: "money", per: "unit of money", size: 1, at: 4 },
+};
+const amount = x => (known(x) ? x.toLocaleString("en-GB", { maximumSignificantDigits: 3 }) : "–");
+
 definePage("sessions", "", async (page, subject) => {
   const data = subject.pages.sessions;
   page.append(...headline(subject, ...sessionsAnswer(data)));
@@ -19,6 +27,7 @@ definePage("sessions", "", async (page, subject) => {
   if (units.length)
     page.append(
       h("div", { class: "even" }, await Promise.all(units.map(unit => costChart(subject, data, unit)))),
+      gainTable(data),
     );
   page.append(h("h2", {}, "Systems"), systemTable(subject, data));
   if (Object.keys(data.stops).length)
@@ -289,7 +298,7 @@ function useTable(data) {
 
 async function costChart(subject, data, unit) {
   const costs = await block(subject, "sessions", "costs"),
-    at = unit === "tokens" ? 2 : 3;
+    { at, word } = SPENT[unit];
   const ones = data.systems.flatMap(system =>
     costs[system]
       .filter(row => known(row[at]))
@@ -299,12 +308,12 @@ async function costChart(subject, data, unit) {
   return h(
     "div",
     {},
-    panel(`Gain against ${unit}`, {
+    panel(`Gain against ${word}`, {
       kind: "cost",
       rows: [...ones, ...means.map(row => ({ ...row, system: clip(row.system, 40), one: false }))],
-      words: { x: `${unit} of a session`, y: "good gain", systems: data.systems.map(name => clip(name, 40)) },
-      name: `Gain against ${unit}`,
-      label: `Good gain against ${unit}: small points are sessions, large ones the means of systems`,
+      words: { x: `${word} of a session`, y: "good gain", systems: data.systems.map(name => clip(name, 40)) },
+      name: `Gain against ${word}`,
+      label: `Good gain against ${word}: small points are sessions, large ones the means of systems`,
       tips: row =>
         row.system && {
           system: row.system,
@@ -317,7 +326,7 @@ async function costChart(subject, data, unit) {
                 ),
               }),
           gain: fixed(row.gain, 2),
-          [unit]: count(Math.round(row.cost)),
+          [word]: amount(row.cost),
         },
       caption: [
         "Small points are sessions, large ones means. Pareto-optimal: ",
@@ -326,6 +335,40 @@ async function costChart(subject, data, unit) {
       ],
     }),
   );
+}
+
+/** Gain for each unit of what was spent, and what was spent for each unit of gain. */
+function gainTable(data) {
+  const units = Object.keys(data.cost);
+  const rows = data.systems
+    .map(name => ({
+      name,
+      ...Object.fromEntries(units.map(unit => [unit, data.cost[unit].find(one => one.system === name)])),
+    }))
+    .filter(row => units.some(unit => row[unit]));
+  const rate = (row, unit) =>
+    known(row[unit]?.gain_per_unit) ? SPENT[unit].size * row[unit].gain_per_unit : null;
+  return table({
+    name: "Gain and cost",
+    rows,
+    columns: [
+      { name: "system", text: true, left: true, value: row => row.name, cell: row => named(row.name) },
+      ...units.flatMap(unit => [
+        {
+          name: `gain per ${SPENT[unit].per}`,
+          value: row => rate(row, unit),
+          cell: row => amount(rate(row, unit)),
+        },
+        {
+          name: `${SPENT[unit].word} per gain of 1`,
+          value: row => row[unit]?.units_per_gain ?? null,
+          cell: row => amount(row[unit]?.units_per_gain),
+        },
+      ]),
+    ],
+    caption:
+      "Of all sessions together whose cost is known, those without good gain included; GainPerKiloToken, GainPerSecond and GainPerCost are means over sessions.",
+  });
 }
 
 function systemTable(subject, data) {

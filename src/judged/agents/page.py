@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ALWAYS = ("CG@last", "SRE@last")
 """Measures whose curves are always drawn, if results have gains."""
+UNITS = ("tokens", "seconds", "cost")
+"""Quantities that gain is set against; `cost` is money."""
 MOST_ITERATIONS = 60
 """Later iterations are not drawn."""
 MOST_SESSIONS = 200
@@ -107,9 +109,12 @@ def _pack_curve(drawn: Curve) -> Json:
 
 
 def _summarise_costs(evaluation: Evaluation, good: int) -> Json:
-    """Return, for tokens and seconds, the mean gain and cost of each system, and which are Pareto-optimal."""
+    """Return, for each unit, the mean gain and cost of each system, the gain per unit, and which are Pareto-optimal.
+
+    Gain per unit is that of all sessions together, so that sessions without gain count in both directions.
+    """
     costs: dict[str, Json] = {}
-    for unit in ("tokens", "seconds"):
+    for unit in UNITS:
         means: dict[str, list[float]] = {}
         for name, system in evaluation.systems.items():
             known = [
@@ -121,7 +126,14 @@ def _summarise_costs(evaluation: Evaluation, good: int) -> Json:
         if means and any(cost for _, cost in means.values()):
             optimal = find_pareto_optimal(means)
             costs[unit] = [
-                {"system": name, "gain": gain, "cost": -cost, "pareto_optimal": name in optimal}
+                {
+                    "system": name,
+                    "gain": gain,
+                    "cost": -cost,
+                    "pareto_optimal": name in optimal,
+                    "gain_per_unit": gain / -cost if cost else None,
+                    "units_per_gain": -cost / gain if gain else None,
+                }
                 for name, (gain, cost) in means.items()
             ]
     return costs
@@ -131,7 +143,8 @@ def _pack_costs(evaluation: Evaluation, good: int) -> Json:
     return to_plain(
         {
             name: [
-                [cost.session, cost.gain, cost.tokens, cost.seconds] for cost in find_costs(system, good=good)
+                [cost.session, cost.gain, *(getattr(cost, unit) for unit in UNITS)]
+                for cost in find_costs(system, good=good)
             ]
             for name, system in evaluation.systems.items()
         }

@@ -15,8 +15,10 @@ from judged.errors import BadProtocol
 from judged.kernels.segments import divide
 from judged.stats.intervals import Interval, student_interval
 
-BUDGETS = ("searches", "tokens", "seconds")
-"""Quantities that a budget may limit."""
+BUDGETS = ("searches", "tokens", "seconds", "cost")
+"""Quantities that a budget may limit; `cost` is money."""
+OFTEN_UNKNOWN = frozenset(["seconds", "cost"])
+"""Quantities that are shown only where a trace has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,10 @@ class Stopping:
     """The mean share of its searches that a session would have saved."""
     tokens: Interval | float
     """The same of tokens; NaN where those of some iteration are unknown."""
+    seconds: Interval | float = nan
+    """The same of seconds."""
+    cost: Interval | float = nan
+    """The same of money."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +53,28 @@ class StoppingRules:
         """Yield a row for each system and rule."""
         for effect in self.effects:
             row: dict[str, Value] = {"system": effect.system, "rule": effect.rule, "stopped": effect.stopped}
-            for name in ("gain", "lost", "searches", "tokens"):
+            for name in ("gain", "lost", *BUDGETS):
                 row |= _spread(name, getattr(effect, name))
             yield row
 
     def tables(self) -> Iterator[Table]:
         """Yield a table of all rules."""
-        columns = ("system", "stop", "stopped early", "CG", "gain lost", "searches saved", "tokens saved")
+        known = [name for name in BUDGETS if name not in OFTEN_UNKNOWN or self._knows(name)]
+        saved = (f"{'money' if name == 'cost' else name} saved" for name in known)
+        columns = ("system", "stop", "stopped early", "CG", "gain lost", *saved)
         rows = tuple(
             (
                 *(effect.system, effect.rule, effect.stopped, _estimate(effect.gain)),
-                *(_share(getattr(effect, name)) for name in ("lost", "searches", "tokens")),
+                *(_share(getattr(effect, name)) for name in ("lost", *known)),
             )
             for effect in self.effects
         )
         yield Table(columns, rows, title="Had the agents stopped by a rule", keys=2)
+
+    def _knows(self, name: str) -> bool:
+        """Return whether some sessions say how much of something they spent."""
+        values = (getattr(effect, name) for effect in self.effects)
+        return any(isinstance(value, Interval) or not isnan(value) for value in values)
 
 
 def _spread(name: str, value: Interval | float) -> dict[str, Value]:
@@ -102,9 +115,13 @@ def apply_rules(
             for kind, marks in (("new", view.new), ("good", good_new))
             for count, word in ((1, f"iteration with nothing {kind}"), (2, f"iterations with nothing {kind}"))
         ]
-        rules += [(f"at {amount:g} {name}", _stop_at(view, name, amount)) for name, amount in budgets]
+        rules += [(_name_budget(name, amount), _stop_at(view, name, amount)) for name, amount in budgets]
         effects += [_measure(system, rule, view, ends, good, level) for rule, ends in rules]
     return StoppingRules(tuple(effects))
+
+
+def _name_budget(name: str, amount: float) -> str:
+    return f"at a cost of {amount:g}" if name == "cost" else f"at {amount:g} {name}"
 
 
 def _stop_after(view: SessionView, dry: Flags, count: int) -> Ints:
@@ -144,7 +161,6 @@ def _measure(system: str, rule: str, view: SessionView, ends: Ints, good: int, l
     inside = view.number <= ends[view.session]
     kept, whole = (_sum(view, iteration_gain(view, good, "graded"), mask) for mask in (inside, None))
     searches, all_searches = (_sum(view, view.searches, mask) for mask in (inside, None))
-    tokens, all_tokens = (_sum(view, view.tokens, mask) for mask in (inside, None))
     return Stopping(
         system,
         rule,
@@ -152,10 +168,16 @@ def _measure(system: str, rule: str, view: SessionView, ends: Ints, good: int, l
         gain=_interval(kept, level),
         lost=_interval(1 - divide(kept, whole)[whole > 0], level),
         searches=_interval(1 - divide(searches, all_searches)[all_searches > 0], level),
-        tokens=_interval(1 - divide(tokens, all_tokens)[all_tokens > 0], level)
-        if all_tokens.sum() > 0
-        else nan,
+        tokens=_find_savings(view, view.tokens, inside, level),
+        seconds=_find_savings(view, view.seconds, inside, level),
+        cost=_find_savings(view, view.cost, inside, level),
     )
+
+
+def _find_savings(view: SessionView, spent: Floats, inside: Flags, level: float) -> Interval | float:
+    """Return the mean share of what sessions spent that they would have saved; NaN if some iteration does not say."""
+    kept, whole = (_sum(view, spent, mask) for mask in (inside, None))
+    return _interval(1 - divide(kept, whole)[whole > 0], level) if whole.sum() > 0 else nan
 
 
 def _sum(view: SessionView, values: Ints | Floats, mask: Flags | None) -> Floats:

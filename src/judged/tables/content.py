@@ -47,6 +47,7 @@ _SIGNED = re.compile(
 )
 _KEPT = {"+": "\ue000", "#": "\ue001", ".": "\ue002", "-": "\ue003", "\u2212": "\ue003"}
 """Private characters that stand for signs while all others are removed."""
+_RESERVED = dict.fromkeys(range(0xE000, 0xE004), " ")
 _RESTORED = str.maketrans({"\ue000": "+", "\ue001": "#", "\ue002": ".", "\ue003": "-"})
 
 
@@ -81,7 +82,12 @@ def normalise_text(text: str) -> str:
 
 def _normalise_signed(text: str) -> str:
     """Return the words of a text that may have signs which belong to words."""
-    text = normalize("NFKC", text).translate(dict.fromkeys(range(0xE000, 0xE004), " "))
+    if text.isascii():
+        # most such texts are titles with a dash before the name of the site
+        if _SIGNED.search(text) is None:
+            return _normalise(text)
+    else:
+        text = normalize("NFKC", text).translate(_RESERVED)
     marked = _SIGNED.sub(lambda match: "".join(_KEPT[sign] for sign in match[0]), text)
     return _normalise(marked).translate(_RESTORED)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,3 +60,33 @@ def test_a_talk_without_a_search_is_said_to_call_no_tool(more: dict[str, Any]) -
     """Neither tools that might have been called nor a count of 0 are searches."""
     with pytest.raises(BadInput, match=r"its one session calls no tool\s*$"):
         read_sessions([{"messages": [ASKED, SAID], **more}])
+
+
+@pytest.mark.parametrize("prefix", ["data: ", ""])
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [
+        ({"sources": [PAGE]}, "`sources` looks like results of a search"),
+        (
+            {"usage": {"web_search_requests": 2}},
+            "`usage.web_search_requests` looks like a count of searches",
+        ),
+    ],
+)
+def test_the_field_of_a_stream_is_named(
+    tmp_path: Path, prefix: str, more: dict[str, Any], place: str
+) -> None:
+    """Of a hundred events the last has it, whether each is a `data:` line or a line of its own."""
+    chunk = {"id": "a", "object": "chat.completion.chunk"}
+    parts: list[dict[str, Any]] = [
+        {**chunk, "choices": [{"index": 0, "delta": {"role": "assistant", "content": "330 "}}]}
+        for _ in range(100)
+    ]
+    parts.append({**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], **more})
+    trace = tmp_path / "stream.txt"
+    trace.write_text("".join(f"{prefix}{json.dumps(part)}\n\n" for part in parts), encoding="utf-8")
+
+    with pytest.raises(BadInput) as caught:
+        read_sessions(trace)
+
+    assert f"calls no tool in what is read as `event-stream`; {place}, and is not read" in str(caught.value)

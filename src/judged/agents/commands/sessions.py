@@ -114,7 +114,7 @@ class SessionOptions:
     curve: bool = flag("--curve", "Show every measure at every iteration.", section=ANALYSES)
     stopping: bool = flag("--stopping", "Show the loss and the savings of stopping earlier.")
     budgets: tuple[tuple[str, float], ...] = option(
-        "--budget searches|tokens|seconds=N",
+        "--budget searches|tokens|seconds|cost=N",
         "With --stopping: also stop when this much is spent; may be repeated.",
         needs="--stopping",
         multiple=True,

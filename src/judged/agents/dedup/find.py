@@ -259,6 +259,9 @@ class Deduplicator:
 
         None and None if all groups reject it.
         """
+        only = lookups[0][0] if lookups else None
+        if isinstance(only, int) and not self._record and all(groups == only for groups, _ in lookups):
+            return (*self._judge(keys, only), [])  # nearly always
         few = sorted({number for groups, _ in lookups for number in _few(groups)})
         buckets = [groups.candidates(keys) for groups, _ in lookups if isinstance(groups, Bucket)]
         bound = max((bound for _, bound in buckets), default=0.0)
@@ -286,6 +289,22 @@ class Deduplicator:
             if accepted and (sure > highest or (sure == highest and chosen is not None and number < chosen)):
                 chosen, highest, reason = number, sure, _find_reason(fields)
         return chosen, reason, candidates
+
+    def _judge(self, keys: Keys, number: int) -> tuple[int | None, str | None]:
+        """Return the only group that shares a key with a result, and the field that decides; None if it rejects it."""
+        self.verified += 1
+        group = self._groups[number]
+        if isinstance(group, Keys):
+            fields = compare(keys, group)
+            vetoes, sure = self._verdicts[fields]
+            accepted = not vetoes and sure >= self.rules.threshold
+        else:
+            found = self._compare(keys, number)
+            if found is None:
+                return None, None
+            fields, against, sure = found
+            accepted = not against and sure >= self.rules.threshold
+        return (number, _find_reason(fields)) if accepted else (None, None)
 
     def _compare(self, keys: Keys, number: int) -> tuple[Fields, dict[str, int], float] | None:
         """Compare a result with a group: its most similar member, the vetoes, and the confidence.
@@ -353,7 +372,10 @@ def _agree_with_itself(keys: Keys) -> Fields:
 
 
 def _find_reason(fields: Fields) -> str | None:
-    return next((name for name in REASONS if getattr(fields, name)), None)
+    for name in REASONS:
+        if getattr(fields, name):
+            return name
+    return None
 
 
 def _few(groups: _Found) -> Iterable[int]:

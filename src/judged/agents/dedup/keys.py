@@ -19,6 +19,8 @@ SHORTEST_PREFIX = 30
 """Number of characters, normalised, by which texts are found; a shorter text is a prefix of none."""
 _HEAD = 48
 """Length of a long text's beginning that usually suffices for its prefix; some of it is lost to punctuation and blanks."""
+_TELLING = 64
+"""Length of a text's beginning that usually suffices to see that it is informative."""
 _FORM = re.compile(
     r"^\s*(?:[\[(](?:PDF|DOC|PPT|XLS|HTML)[\])]|\[\d{4}\.\d{4,5}(?:v\d+)?\])\s*(?=\w)", re.IGNORECASE
 )
@@ -64,6 +66,23 @@ class Keys(Struct, gc=False):
         """Whether the text says nothing but the title."""
         return self.title is not None and (self.text or "").rstrip() == self.title
 
+    def equals_text(self, other: Keys) -> bool:
+        """Return whether both texts are one text as it was given, so that either may be looked at for both.
+
+        Where a text is represented by a near-duplicate, its words are set, and count.
+        """
+        return self.snippet == other.snippet and (self.words is None or other.words is None)
+
+    @property
+    def informative(self) -> bool:
+        """Whether the text is informative; the beginning of a long one tells, without normalising it in full."""
+        if self.words is None and self.snippet is not None and len(self.snippet) > _TELLING:
+            head = self.snippet[:_TELLING]
+            # a sign that belongs to the last word may have been cut off
+            if head.isascii() and len(normalise_text(head)) >= INFORMATIVE_LENGTH + 2:
+                return True
+        return is_informative(self.text or "")
+
     def fields(self) -> tuple[str | None, ...]:
         """Return all that is compared; results with equal fields are compared alike with everything."""
         return (self.space, self.id, self.url, self.loose_url, self.title, self.snippet)
@@ -104,7 +123,7 @@ def make_keys(result: Hit, scope: str | None, rules: Rules, memory: KeyMemory | 
     if result.title:
         title = known.titles.get(result.title, "")
         if title == "":
-            title = normalise_text(_FORM.sub("", result.title)) or None
+            title = _normalise_title(result.title)
             known.titles[result.title] = title
     if snippet:
         prefix = cut_prefix(snippet) or None
@@ -116,6 +135,11 @@ def make_keys(result: Hit, scope: str | None, rules: Rules, memory: KeyMemory | 
         if not result.domain_id and (paper := find_arxiv(result.url)):
             space, identity = "domain:arxiv", paper
     return Keys(space, identity, url, page_url, loose_url, title, prefix, snippet)
+
+
+def _normalise_title(title: str) -> str | None:
+    bare = _FORM.sub("", title) if title.lstrip().startswith(("[", "(")) else title
+    return normalise_text(bare) or None
 
 
 def _identify(result: Hit, scope: str | None) -> tuple[str, str] | tuple[None, None]:

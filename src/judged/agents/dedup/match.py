@@ -42,11 +42,15 @@ def compare(one: Keys, other: Keys) -> Fields:
         else:
             generic = one.id == other.id
     if one.prefix is not None and other.prefix is not None:
-        # most texts differ from the start, and need not be normalised in full
-        text = one.prefix == other.prefix and (
-            one.snippet == other.snippet or related(one.text or "", other.text or "")
+        # most texts differ from the start, or are the same as given, and need not be normalised in full
+        alike = one.prefix == other.prefix and one.equals_text(other)
+        text = alike or (
+            one.prefix == other.prefix
+            and (one.snippet == other.snippet or related(one.text or "", other.text or ""))
         )
-        if text and not is_informative(min(one.text or "", other.text or "", key=len)):
+        if text and not (
+            one.informative if alike else is_informative(min(one.text or "", other.text or "", key=len))
+        ):
             text, short_text = None, None if one.title_repeated or other.title_repeated else True
     title = None if one.title is None or other.title is None else one.title == other.title
     url = None if one.url is None or other.url is None else one.url == other.url
@@ -132,7 +136,7 @@ class Group:
         self.number = number
         self.members: dict[tuple[str | None, ...], Keys] = {}
         """The members that differ in some field, by their fields; of equal ones the first."""
-        self.buckets: list[Bucket] = []
+        self.buckets: tuple[Bucket, ...] = ()
         """The indexed buckets that the group is in, which must know of its new members."""
         self._index: _MemberIndex | None = None
         self.add(first)
@@ -323,7 +327,7 @@ class Bucket:
             return
         for numbers in (self.groups, *self._lacking.values()):
             _put(numbers, group.number)
-        group.buckets.append(self)
+        group.buckets += (self,)
         for member in group.members.values():
             self.add_member(group.number, member)
 

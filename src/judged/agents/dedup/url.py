@@ -15,6 +15,8 @@ from judged.agents.dedup.rules import Rules
 
 _PLAIN = re.compile(r"https?(://(?:[a-z0-9-]+\.)+[a-z]{2,}/(?:[\w~-][\w.~-]*+/?+)*+)", re.ASCII)
 """A URL in which no rule changes anything but the scheme, as in most, so that it need not be parsed."""
+_PLAIN_QUERY = re.compile(_PLAIN.pattern + r"\?([\w.~=&-]+)", re.ASCII)
+"""Such a URL with a query in which nothing is encoded."""
 _PIECES = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):[/\\]*([^/\\?#]*)([^?#]*)")
 _ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
 _ENCODED_LETTERS = re.compile(r"(?:%[89A-F][0-9A-F])+")
@@ -114,15 +116,8 @@ def strict_key(url: str, rules: Rules) -> str | None:
     'https://example.com/a/b?page=2'
     """
     off = rules.url_rules_off
-    # Punycode may be malformed, which only the parser can tell
-    if (
-        not off
-        and (plain := _PLAIN.fullmatch(url))
-        and "xn--" not in url
-        and "youtu" not in url
-        and "arxiv" not in url
-    ):
-        return "https" + plain[1]
+    if not off and (plain := _read_plain(url)):
+        return plain
     text = url.strip()
     if "arxiv" not in off and (paper := find_arxiv(text)):
         return f"https://arxiv.org/abs/{paper}"
@@ -137,6 +132,18 @@ def strict_key(url: str, rules: Rules) -> str | None:
     if "video" not in off and "youtu" in parsed.hostname and (video := _find_video(parsed)):
         return f"https://www.youtube.com/watch?v={video}"
     return _web_key(parsed, off) + (_mark_spelling(text, parsed, off) if off else "")
+
+
+def _read_plain(url: str) -> str | None:
+    """Return the strict key of a URL that need not be parsed, as most need not; None for another one."""
+    # Punycode may be malformed, which only the parser can tell
+    if "xn--" in url or "youtu" in url or "arxiv" in url:
+        return None
+    if plain := _PLAIN.fullmatch(url):
+        return "https" + plain[1]
+    if "spotify" not in url and (plain := _PLAIN_QUERY.fullmatch(url)):
+        return f"https{plain[1]}{_keep_parameters(plain[2], frozenset(), sharing=False)}"
+    return None
 
 
 def loose_key(url: str, rules: Rules) -> str | None:
@@ -270,9 +277,13 @@ def _normalise_query(url: URL, off: frozenset[str]) -> str:
     if not search:
         bare = url.href.partition("#")[0].endswith("?")
         return "?" if bare and "empty-query" in off else ""
-    kept = []
     sharing = url.hostname in _SHARING_HOSTS or "youtu" in url.hostname
-    for parameter in _decode(search[1:], off).split("&"):
+    return _keep_parameters(_decode(search[1:], off), off, sharing=sharing)
+
+
+def _keep_parameters(query: str, off: frozenset[str], *, sharing: bool) -> str:
+    kept = []
+    for parameter in query.split("&"):
         name, _, value = parameter.partition("=")
         if not _is_dropped(name.lower(), value, off, sharing=sharing):
             kept.append((name, parameter))

@@ -102,7 +102,7 @@ class ReadContext:
     truncated: int = 0
     """Searches whose output ends in a remark that it was truncated."""
     begins: tuple[Json, ...] = ()
-    """The first documents of the source, to name what in them was not read if nothing searched."""
+    """The first documents of the source, or the last events of a stream, to name what in them was not read if nothing searched."""
     undetected: BadInput | None = None
     """Why the first file whose format is unknown was left out."""
     unread: int = 0

@@ -20,6 +20,8 @@ from judged.agents.traces.messages import anthropic, openai_chat, openai_respons
 from judged.agents.traces.open import Trace
 from judged.agents.traces.services import assistants, dify
 
+LAST_EVENTS = 500
+"""Number of events in which fields that no reader took are looked for, if nothing searched."""
 BEGIN, END = "message_start", "message_stop"
 
 
@@ -50,6 +52,8 @@ def _is_part(value: Json) -> bool:
 def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
     """Yield the sessions of the responses that the events make."""
     events = [event for event in _events(trace) if isinstance(event, dict)]
+    # the last events sum up a response: what was searched, used and cited
+    context.begins = tuple(reversed(events[-LAST_EVENTS:]))
     makers: tuple[tuple[Callable[[list[JsonObject]], Iterator[JsonObject]], TraceFormat], ...] = (
         (_make_responses, openai_responses.FORMAT),
         (_make_messages, anthropic.FORMAT),
