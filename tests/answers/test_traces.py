@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,6 @@ def test_several_conversations_of_a_task_are_attempts(tmp_path: Path) -> None:
     assert report["bot"]["ExactMatch"] == 0.5
 
 
-SHARED = Path("/work/shared/data/agent_traces")
 RECORDED = [
     *(
         "anthropic-openinference",
@@ -111,13 +111,12 @@ def test_answers_of_span_exports(name: str, tmp_path: Path) -> None:
     assert part.text in {"Burj Khalifa, by 149 m.", "Burj Khalifa, by 149 metres."}
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="the recorded traces are not here")
 @pytest.mark.parametrize(
     "name", ["langsmith_runs", "mlflow_trace", "openinference_langchain", "openllmetry_langchain"]
 )
-def test_answers_of_instrumented_agents(name: str) -> None:
+def test_answers_of_instrumented_agents(name: str, shared_data: Callable[[str], Path]) -> None:
     """The toy agent of these recordings says where the capital is."""
-    (path,) = SHARED.glob(f"{name}.json*")
+    (path,) = shared_data("agent_traces").glob(f"{name}.json*")
     (part,) = read_responses(path)
 
     assert part.text == "Paris."
