@@ -197,7 +197,7 @@ def explain_command(responses: tuple[str, ...], *, options: AnswerOptions, outpu
 def _make(files: list[tuple[str | None, str]], options: AnswerOptions, settings: Settings) -> Result:
     """Return the scores of the answers, and what else was asked."""
     from judged.answers.evaluate import LabelledInputs, add_human_sample, evaluate_inputs
-    from judged.answers.read import read_responses
+    from judged.answers.reading.responses import read_responses
     from judged.comparison.api import compare
     from judged.result import observe_files
 
@@ -268,7 +268,7 @@ def _gate(report: AnswerReport, options: AnswerOptions, settings: Settings) -> t
 
 def _attribute(answers: LabelledInputs, options: AnswerOptions, settings: Settings) -> LossReport:
     from judged.answers.losses import attribute
-    from judged.answers.read import read_nugget_judgments
+    from judged.answers.reading.labels import read_nugget_judgments
     from judged.io.read import read_run
 
     named = [split_name(path) for path in options.runs]

@@ -86,12 +86,9 @@ def make_data(entry: Entry) -> PageData:
 
 def find_report(entry: Entry) -> AnswerReport | None:
     """Return the scored answers: the result itself, or its part `answers`, as of a study whose systems write some."""
-    from judged.answers.result import AnswerReport
-
-    if isinstance(entry.result, AnswerReport):
-        return entry.result
-    part = getattr(entry.result, "answers", None)
-    return part if isinstance(part, AnswerReport) else None
+    held = (entry.result, getattr(entry.result, "answers", None))
+    found = next((report for report in held if getattr(report, "kind", "") == "answers"), None)
+    return cast("AnswerReport | None", found)
 
 
 def describe_measure(measure: Measure) -> str:
