@@ -48,6 +48,8 @@ class Subject(NamedTuple):
     commands: Mapping[str, Command] = NOTHING
     tasks: Mapping[str, str] = NOTHING
     """Tasks of `judged label`, by name."""
+    explains: Mapping[str, str] = NOTHING
+    """Commands in place of `judged explain`, by the options that only their inputs need, and by their own profiles."""
     viewer: str = ""
     """Evaluator of this subject's files for `judged view`: a `judged.cli.viewing.Viewer`."""
 

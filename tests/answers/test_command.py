@@ -14,6 +14,7 @@ import judged
 from judged.answers.difference import explain_answers
 from judged.answers.profiles import ANSWER_PROFILES
 from judged.answers.result import AnswerReport
+from judged.answers.subject import SUBJECT
 from judged.cli.main import judged as program
 from judged.errors import JudgedError
 
@@ -266,3 +267,34 @@ def test_a_thousand_questions_of_ten_systems(tmp_path: Path) -> None:
 
     assert (len(comparison.systems), scored < 20, compared < 60) == (10, True, True)
     assert time.process_time() - start < 120
+
+
+@pytest.mark.parametrize(
+    ("profile", "measure"),
+    [("alce", "CitationRecall"), ("open-rag-eval", "CitationRecall"), ("ragas", "Faithfulness")],
+)
+def test_judged_explain_reads_answers(files: Path, profile: str, measure: str) -> None:
+    """With labels, `judged explain` explains answers as `judged answers --against` does; a profile needs what it needs."""
+    given = (str(files / "answers.jsonl"), "--labels", str(files / "support.jsonl"), "-m", measure)
+    asked = (*given, "--system", "old", "--against", profile, "--quiet")
+    here, there = (CliRunner().invoke(program, [command, *asked]) for command in ("explain", "answers"))
+
+    assert (here.exit_code, here.stdout) == (there.exit_code, there.stdout)
+    assert (here.exit_code == 0) == (measure == "CitationRecall")
+
+
+@pytest.mark.parametrize("profile", ["nuggetizer", "ragchecker", "alce", "open-rag-eval", "ragas"])
+def test_judged_explain_of_runs_points_to_answers(tmp_path: Path, profile: str) -> None:
+    """Judgments and a run say nothing about answers, and the hint says what does."""
+    qrels, ranked = tmp_path / "qrels.txt", tmp_path / "bm25.run"
+    qrels.write_text("q1 0 d1 1\n")
+    ranked.write_text("q1 Q0 d1 1 2.0 bm25\n")
+    done = CliRunner().invoke(program, ["explain", str(qrels), str(ranked), "--against", profile])
+
+    assert done.exit_code == 2
+    assert f"`judged explain RESPONSES --labels FILE -m MEASURE --against {profile}`" in done.stderr
+
+
+def test_profiles_that_explain_answers_are_announced() -> None:
+    """The manifest names every profile of answers, so that `judged explain` knows where they belong."""
+    assert {word for word in SUBJECT.explains if not word.startswith("-")} == set(ANSWER_PROFILES)

@@ -10,7 +10,8 @@ import pytest
 
 import judged
 from judged.answers import read_responses
-from judged.answers.read import read_labels, read_nuggets, read_references
+from judged.answers.reading.labels import read_labels
+from judged.answers.reading.truth import read_nuggets, read_references
 from judged.answers.sentences import split_sentences, take_citations
 from judged.errors import BadInput, BadMeasure, JudgedError
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import judged
 from judged.answers.result import AnswerReport
+from judged.studies.outcome.folder import write_study
+from judged.studies.result import Study
+from judged.studies.running.run import open_study, run_study
+from support.studies import write_collection
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -124,3 +129,70 @@ def test_a_report_of_one_system_without_labels(open_report: Open) -> None:
     page.locator(".answer").first.wait_for()
 
     assert "Cats purr." in page.locator(".answer").inner_text()
+
+
+WRITER = '''
+"""A stand-in for a model."""
+
+
+def answer(question, passages):
+    """Cite the first two passages, and add a sentence without a source."""
+    some = [passage["text"].splitlines()[-1].rstrip(".") for passage in passages[:2]]
+    cited = " ".join(f"{text} [{number}]." for number, text in enumerate(some, 1))
+    return f"{cited} So much for {question}."
+'''
+
+
+def test_a_study_shows_what_its_systems_wrote(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    open_page: Open,
+    check_accessibility: Callable[[Page], None],
+) -> None:
+    """The report in a study's folder: answers side by side, citations that open what was retrieved, and differences."""
+    pytest.importorskip("bm25s")
+    write_collection(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUDGED_CACHE", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "pet_writer.py").write_text(WRITER)
+    (tmp_path / "references.csv").write_text("query,answer\nq1,cats\nq4,Stars shine\nq2,bark\n")
+    writer = {"type": "function", "function": "pet_writer:answer"}
+    systems = [
+        {"name": "near", "search": "bm25", "generate": {**writer, "passages": 1}},
+        {"name": "deep", "search": "bm25", "generate": {**writer, "passages": 4}},
+        {"name": "silent", "search": "bm25"},
+    ]
+    content = {
+        "collection": "pets",
+        "systems": systems,
+        "measures": ["nDCG@5"],
+        "baseline": "near",
+        "answers": {"references": "references.csv"},
+    }
+    found = run_study(content, output=tmp_path / "out")
+    write_study(found, open_study(content, tmp_path / "out"))
+    page = open_page(f"{(tmp_path / 'out' / 'report.html').as_uri()}#/answers?id=q4")
+    answer = page.locator(".answer").first
+    button = answer.get_by_role("button", name="citation 1: d3").first
+    button.click()
+
+    assert "Stars shine in the night sky" in answer.inner_text()
+    assert "So much for night sky." in answer.inner_text()
+    assert "Stars shine in the night sky above the garden." in answer.locator(".passage").inner_text()
+    assert page.locator(".answer").count() == 2
+    assert {"Systems", "Paired differences", "One question"} <= set(page.locator("h2").all_inner_texts())
+    shown = page.locator("main").inner_text()
+    assert "Contains" in shown
+    # neither the protocol nor the warnings of retrieval, and nothing about support that nobody labelled
+    assert "Protocol: answers" in shown
+    assert "unjudged" not in shown
+    assert "sentences supported" not in shown
+    check_accessibility(page)
+
+
+def test_a_study_without_answers_has_no_such_page(open_report: Open) -> None:
+    """As long as no system writes any."""
+    page = open_report(Study("s", "pets", 8, 6), at="#/study")
+
+    assert page.get_by_role("link", name="Answers").count() == 0

@@ -21,16 +21,16 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "judged"
 
 CEILINGS = {
-    "source files": 700,  # exact search and embeddings of two kinds; clicks: logs, models, values, interleaving; 672; traces of services, each a file: 651; readers of answers, vectors, filters and runbooks: 632; rewriters, generators, costs and responses of studies; the job of labelling commands, tasks and forms of answers; a file for each format of scores, each tool whose interface judged has, each profile; bounds by prefix sums, elementary functions, the history of gates; pipelines and studies, a file for each kind of stage; the report with a file for each page, the viewer, notebooks; a file for each engine and trace format
-    "files of the largest folder": 26,  # 25, what options need to have an effect, and the commands `report`, `view`, `index`, `label --sample`, `fuse`, `routing` and `run`
-    "files under 40 lines": 40,  # 15; some profiles and formats need no more
-    "modules with one importer": 114,  # readers of logs; 108; archives and unread fields of traces: 106; formats of answers and of vectors; 42; what runs on executors of Spark; stages, listed once by their kind; parts of the report and of the viewer; formats of vectors; tuning of fusion, routing
-    "`Any`": 665,  # exact search and embeddings of any library; events of logs before they are read; 610; parameters of users' rewriters and generators; what YAML holds before it is checked, tokenisers; 400, and models, frames and tasks of the tools whose interfaces judged has, which have no types; objects of PyTorch, of users' functions and of other libraries' retrievers; objects of Spark, of the libraries of vector indexes and of the clients of their servers
-    "names at the root": 77,  # exact search, embeddings of two kinds and their result; clicks: reading, scoring, models, values, interleaving, a table; studies of several collections; 45, `Evaluator`, `evaluate_arrays` and `read_predictions`; `read_scores`, `evaluate_retriever`, `plan_queries` and its result; `run_study` and its result; `benchmark_index`, its result and two tables; fusion, its tuning and routing with theirs
-    "source lines": 129_500,  # clicks: 3,700; files, filters, codes, updates and the page of vector indexes: 1,400; traces of services: 1,100; answers in studies, rewriters, runbooks, filters, tools' files of answers: 5,600; tasks of labellers: 250; scores of other tools, question sets, search results of other libraries, clusters and plans, one rule of paths: 9,000; a kept evaluator, arrays, training libraries and drop-ins: 4,500; the goal was 78,000
-    "source lines of the core": 64_500,  # the same; the goal was 42,000
-    "files entered by `judged sessions`": 80,  # studies; columns that users name; the goal is 55
-    "functions with more than 8 parameters": 28,  # studies; public verbs, whose keywords people know; the goal is 12
+    "source files": 706,  # a file for each engine, trace format, format of scores, tool, profile, stage and page
+    "files of the largest folder": 26,
+    "files under 40 lines": 40,  # some profiles and formats need no more
+    "modules with one importer": 116,  # formats and stages, listed once by their kind; executors of Spark
+    "`Any`": 665,  # objects of users and of other libraries, before they are checked
+    "names at the root": 80,  # verbs, results and tables of seven subjects
+    "source lines": 131_500,  # the goal was 78,000; docs/decisions/0027-size.md
+    "source lines of the core": 66_000,  # the goal was 42,000; the same
+    "files entered by `judged sessions`": 80,  # the goal was 55; the same
+    "functions with more than 8 parameters": 28,  # public verbs, whose keywords people know; the goal was 12
     "of these, neither public nor a constructor": 7,
     "`isinstance` on results": 0,
 }

@@ -20,16 +20,17 @@ EVERY = pytest.mark.parametrize("name", COMMANDS)
 MOST = 12
 """The most options that a command may list without headings."""
 VECTORS = {"index", "index import", "index export"}
+OF_ANSWERS = {"answers", *(f"explain --{name}" for name in ("labels", "nuggets", "references"))}
 OF_THEIR_OWN = {
     "--attempts": {"label", "questions"},  # requests, not sessions
     # labels of nuggets, citations and claims, not of results; conventions of answers
     "--conflict": {"answers"},
     "--human": {"answers"},
-    "--labels": {"answers"},
+    "--labels": OF_ANSWERS,
     "--missing": {"answers"},
     "--run": {"answers"},
     "--unlabelled": {"answers"},
-    "--against": {"answers", "explain"},  # profiles, not versions of an engine
+    "--against": {*OF_ANSWERS, "explain"},  # profiles, not versions of an engine
     "--baseline": {"gate"},  # a file
     "--budget": {"label", "questions"},  # money, not searches
     "--cache": {"run"},  # vectors, not answers
@@ -50,6 +51,7 @@ OF_THEIR_OWN = {
     "--method": {"clicks", "interleave"},  # estimators; how lists are drawn
     "--model": {"clicks", "label --similarity"},  # a click model; a folder
     "--output": {"answers", "score", "compare", "gate", "power", "explain", "sessions", "agreement", "index"}
+    | OF_ANSWERS
     | {
         "clicks",
         "interleave",
@@ -61,7 +63,7 @@ OF_THEIR_OWN = {
         "demo",
     },  # in addition to standard output; a folder
     "--picture": {"sessions"},
-    "--profile": {"answers", "measures"},  # of answers; listed, not applied
+    "--profile": {*OF_ANSWERS, "measures"},  # of answers; listed, not applied
     "--qrels": {"fuse", "routing"},  # what weights are tuned on; not what runs are checked against
     "--queries": VECTORS,
     "--quiet": {"lint"},  # prints nothing at all

@@ -26,12 +26,9 @@ import judged
 from fuzz.outcome import SEED, Outcome
 from judged.agents.traces.read import read_sessions
 from judged.agents.traces.results.tools import read_tools
-from judged.answers.read import (
-    read_labels as read_answer_labels,
-    read_nuggets,
-    read_references,
-    read_responses,
-)
+from judged.answers.reading.labels import read_labels as read_answer_labels
+from judged.answers.reading.responses import read_responses
+from judged.answers.reading.truth import read_nuggets, read_references
 from judged.checks.lint import lint
 from judged.cli.configuration import read_configuration, read_gates
 from judged.errors import JudgedError

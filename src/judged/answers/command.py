@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,12 +27,14 @@ from judged.cli.output import OutputOptions, emit
 from judged.errors import BadMeasure
 
 if TYPE_CHECKING:
+    from judged.answers.evaluate import LabelledInputs
     from judged.answers.losses import LossReport
     from judged.answers.result import AnswerReport
     from judged.cli.options import QueryOptions
     from judged.comparison.settings import Settings
     from judged.gates.result import GateReport
     from judged.result import Result
+    from judged.tables.run import Run
 
 EXAMPLES = """\b
 Examples:
@@ -167,10 +169,35 @@ def command(
         raise click.exceptions.Exit(code)
 
 
+_EXPLAINED = ("nuggets", "labels", "references", "measures", "profile", "against", "system")
+_SCORED = tuple(item.name for item in fields(AnswerOptions) if item.name not in _EXPLAINED)
+
+
+@click.command("explain", cls=Command)
+@click.argument("responses", metavar="RESPONSES...", nargs=-1, required=True, type=InputPath(named=True))
+@options(
+    "options",
+    AnswerOptions,
+    without=_SCORED,
+    measures={"required": True},
+    against={"required": True, "excludes": ()},
+)
+@output_options()
+def explain_command(responses: tuple[str, ...], *, options: AnswerOptions, output: OutputOptions) -> None:
+    """Explain why a measure of the answers in RESPONSES has another value as another tool computes it.
+
+    It is what `judged answers RESPONSES --against PROFILE` shows: the causes of the difference, by query.
+    """
+    output.check()
+    files = [split_name(path) for path in responses]
+    check_standard_input([path for _, path in files])
+    emit(_make(files, options, ComparisonOptions().to_settings()), output)
+
+
 def _make(files: list[tuple[str | None, str]], options: AnswerOptions, settings: Settings) -> Result:
     """Return the scores of the answers, and what else was asked."""
     from judged.answers.evaluate import LabelledInputs, add_human_sample, evaluate_inputs
-    from judged.answers.read import read_responses
+    from judged.answers.reading.responses import read_responses
     from judged.comparison.api import compare
     from judged.result import observe_files
 
@@ -239,12 +266,12 @@ def _gate(report: AnswerReport, options: AnswerOptions, settings: Settings) -> t
     )
 
 
-def _attribute(answers: Any, options: AnswerOptions, settings: Settings) -> LossReport:
+def _attribute(answers: LabelledInputs, options: AnswerOptions, settings: Settings) -> LossReport:
     from judged.answers.losses import attribute
-    from judged.answers.read import read_nugget_judgments
+    from judged.answers.reading.labels import read_nugget_judgments
     from judged.io.read import read_run
 
     named = [split_name(path) for path in options.runs]
-    runs: Mapping[str | None, Any] = {name: read_run(path) for name, path in named}
+    runs: Mapping[str | None, Run] = {name: read_run(path) for name, path in named}
     judgments = read_nugget_judgments(options.judgments)
     return attribute(answers, runs, judgments, depth=options.depth, level=settings.level)

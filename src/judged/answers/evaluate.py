@@ -31,17 +31,10 @@ from judged.answers.needs import (
     list_defaults,
 )
 from judged.answers.protocol import AnswerProtocol
-from judged.answers.read import (
-    LISTS,
-    ResponsesLike,
-    is_named,
-    list_texts,
-    merge,
-    read_labels,
-    read_nuggets,
-    read_references,
-    read_responses,
-)
+from judged.answers.reading.labels import list_texts, merge, read_labels
+from judged.answers.reading.responses import ResponsesLike, is_named, read_responses
+from judged.answers.reading.rows import LISTS
+from judged.answers.reading.truth import read_nuggets, read_references
 from judged.answers.result import AnswerReport, make_details
 from judged.answers.tables import UNLABELLED, Assignment, Claim, Labels, Nugget, Reference, Rows, Support
 from judged.errors import BadInput, check_kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from judged.answers.read import read_labels
+from judged.answers.reading.labels import read_labels
 from judged.answers.tables import Assignment, Claim, Support
 from judged.errors import BadInput, Unreadable, WrongKind
 from judged.labels.task import WordLabel, WordLabels

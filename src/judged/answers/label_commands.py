@@ -177,7 +177,7 @@ def entail(responses: tuple[str, ...], *, inputs: EntailOptions, job: JobOptions
 
 
 def _read(responses: tuple[str, ...]) -> Responses:
-    from judged.answers.read import read_responses
+    from judged.answers.reading.responses import read_responses
 
     return read_responses([split_name(path) for path in responses])
 
@@ -194,7 +194,7 @@ def _read_documents(path: str | None) -> dict[str, str]:
 
 def _read_references(path: str) -> dict[str, str]:
     """Return the true answer of each query: its answers, of each the first spelling."""
-    from judged.answers.read import read_references
+    from judged.answers.reading.truth import read_references
 
     answers: dict[str, dict[str, str]] = {}
     for row in read_references(path).rows:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 import numpy as np
 import pyarrow as pa
 
-from judged.answers.read import read_nugget_judgments
+from judged.answers.reading.labels import read_nugget_judgments
 from judged.arrays import Floats
 from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, Value, query_table
 from judged.errors import BadInput, BadMeasure, UnknownName

@@ -1,7 +1,8 @@
 /* Answers: systems, where nuggets are lost, recall against words, and one question: every answer sentence by sentence. */
 
-definePage("answers", "", async (page, subject) => {
-  const data = subject.pages.answers;
+definePage("answers", "", async (page, result) => {
+  const data = result.pages.answers,
+    subject = { ...result, ...data.own };
   page.append(...headline(subject, ...answersTitle(data)));
   page.append(h("h2", {}, "Systems"), answerSystems(subject, data));
   if (data.upper.length) page.append(boundsNote(data));
@@ -424,7 +425,7 @@ function answerFacts(data, points, id, { system, attempt, sentences, supported }
     cites = sentences.some(({ citations }) => citations.length);
   return [
     point && `${wordsOf(data)} ${fixed(point.value, 3)}`,
-    cites && `${count(supported)} of ${plural(sentences.length, "sentence")} supported`,
+    cites && known(supported) && `${count(supported)} of ${plural(sentences.length, "sentence")} supported`,
     point && plural(point.words, "word"),
   ]
     .filter(Boolean)

@@ -6,9 +6,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
 from judged.answers.losses import SHARES
+from judged.blocks import format_value
 from judged.comparison.sources import add_intervals
 from judged.io.texts import read_documents
 from judged.measures.cards import read_full_name
+from judged.problem import group_notes
 from judged.report.packing import Json, to_plain
 from judged.report.pages import Page, PageData
 
@@ -23,7 +25,7 @@ LONGEST = 4000
 
 def make_data(entry: Entry) -> PageData:
     """Return means, shares and differences; answers, nuggets and passages as blocks."""
-    report = cast("AnswerReport", entry.result)
+    report = cast("AnswerReport", find_report(entry))
     systems, details = report.systems, report.details
     measures = [measure for measure in systems.measures if not measure.text]
     level = 0.95 if report.comparison is None else report.comparison.settings.level
@@ -37,6 +39,7 @@ def make_data(entry: Entry) -> PageData:
         )
     )
     head = {
+        "own": {} if report is entry.result else _describe_part(report),
         "systems": list(systems),
         "main": main,
         "level": level,
@@ -74,11 +77,18 @@ def make_data(entry: Entry) -> PageData:
     }
     blocks: dict[str, Json] = {
         "points": _pack_points(report, main),
-        "answers": _pack_answers(details),
+        "answers": _pack_answers(details, labelled=_has_support(details)),
         "nuggets": _pack_nuggets(details),
         "passages": {name: _cut(text) for name, text in _find_passages(entry, details).items()},
     }
     return PageData(to_plain(head), to_plain(blocks))
+
+
+def find_report(entry: Entry) -> AnswerReport | None:
+    """Return the scored answers: the result itself, or its part `answers`, as of a study whose systems write some."""
+    held = (entry.result, getattr(entry.result, "answers", None))
+    found = next((report for report in held if getattr(report, "kind", "") == "answers"), None)
+    return cast("AnswerReport | None", found)
 
 
 def describe_measure(measure: Measure) -> str:
@@ -138,18 +148,41 @@ def _pack_points(report: AnswerReport, main: str) -> Json:
     ]
 
 
-def _pack_answers(details: Details) -> Json:
+def _describe_part(report: AnswerReport) -> Json:
+    """Return what the page says of answers that are part of another result: their own protocol and warnings."""
+    return {
+        "protocols": [
+            {"text": record.text, "measures": list(record.labels)} for record in report.provenance.protocols
+        ],
+        "warnings": [
+            format_value(text) for severity, text in group_notes(report.notes) if severity == "warning"
+        ],
+    }
+
+
+def _has_support(details: Details) -> bool:
+    """Return whether any citation has a label; without, nothing is known of support."""
+    return any(
+        citation.label is not None
+        for answer in details.answers
+        for sentence in answer.sentences
+        for citation in sentence.citations
+    )
+
+
+def _pack_answers(details: Details, *, labelled: bool) -> Json:
     found: dict[str, list[Json]] = {}
     for answer in details.answers:
-        found.setdefault(answer.query, []).append(_pack_answer(answer))
+        found.setdefault(answer.query, []).append(_pack_answer(answer, labelled=labelled))
     return found
 
 
-def _pack_answer(answer: Answer) -> Json:
+def _pack_answer(answer: Answer, *, labelled: bool) -> Json:
+    supported = sum(sentence.support == "full" for sentence in answer.sentences)
     return {
         "system": answer.system,
         "attempt": answer.attempt,
-        "supported": sum(sentence.support == "full" for sentence in answer.sentences),
+        "supported": supported if labelled else None,
         "sentences": [
             {
                 "text": _cut(sentence.text),
@@ -188,4 +221,10 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(text):,} characters)"
 
 
-PAGE = Page("answers", "Answers", make_data, script="judged.answers:page.js")
+PAGE = Page(
+    "answers",
+    "Answers",
+    make_data,
+    applies=lambda entry: find_report(entry) is not None,
+    script="judged.answers:page.js",
+)

@@ -24,6 +24,13 @@ SUBJECT = Subject(
         "claims": "judged.answers.tasks:CLAIMS_TASK",
         "entail": "judged.answers.tasks:ENTAIL",
     },
+    explains=dict.fromkeys(
+        (
+            *("--labels", "--nuggets", "--references"),
+            *("nuggetizer", "ragchecker", "alce", "open-rag-eval", "ragas"),
+        ),
+        "judged.answers.command:explain_command",
+    ),
     commands={
         "answers": Command(
             "judged.answers.command:command",

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from judged.answers.read import ResponsesLike, open_rows, read_nuggets, read_responses
+from judged.answers.reading.responses import ResponsesLike, read_responses
+from judged.answers.reading.rows import open_rows
+from judged.answers.reading.truth import read_nuggets
 from judged.answers.tables import CLAIMS
 from judged.errors import BadInput, JudgedError
 from judged.io.read import read_judgments

@@ -29,6 +29,8 @@ from judged.cli.options import (
 )
 from judged.cli.output import OutputOptions, emit
 from judged.cli.progress import Progress
+from judged.errors import BadMeasure, JudgedError, UnknownName
+from judged.subject import list_subjects
 
 if TYPE_CHECKING:
     from judged.result import Result
@@ -41,7 +43,11 @@ Examples:
   judged explain qrels.txt bm25.run -m AP --against pytrec_eval --against ranx
   judged explain qrels.txt bm25.run -m map --against trec_eval.txt
   judged explain qrels.txt bm25.run -m nDCG@10 --published 0.7559
+  judged explain responses.jsonl --labels labels.csv -m CitationRecall --against alce
 """
+EXPLAINED = {word: home for subject in list_subjects() for word, home in subject.explains.items()}
+"""Commands of subjects that explain numbers of their own, by an option or a profile that only they have."""
+OPTIONS = {word: home for word, home in EXPLAINED.items() if word.startswith("-")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +76,7 @@ class ExplainOptions:
     join: bool = join_option()
 
 
-@click.command("explain", cls=Command, epilog=EXAMPLES)
+@click.command("explain", cls=Command, epilog=EXAMPLES, subcommands=OPTIONS)
 @click.argument("qrels", type=InputPath())
 @click.argument("run", type=InputPath(named=True), required=False)
 @options("options", ExplainOptions, "Question")
@@ -84,6 +90,9 @@ def command(
     Choose what to explain with one of --query, --against and --published: the value of one query, the difference
     from other conventions or another tool's output, or a number that someone published. RUN is one run: NAME=FILE chooses it
     in a table with a column `system`, and NAME=PATTERN joins the files of a folder or a pattern; --predictions takes its place.
+
+    With --labels, --nuggets or --references, generated answers are explained, as `judged answers --against` does; add --help
+    to one of them for its options.
     """
     output.check()
     _check_question(options)
@@ -93,8 +102,22 @@ def command(
     name = named.name if named.system.named or named.path == STANDARD_INPUT else None
     shared: dict[str, Any] = {"protocol": profile.to_profile(), "name": name}
     with Progress("Explaining", enabled=not output.quiet) as progress:
-        result = _explain((qrels, named.system.source, options.measure), options, shared, progress)
+        try:
+            result = _explain((qrels, named.system.source, options.measure), options, shared, progress)
+        except (UnknownName, BadMeasure) as error:
+            _point_elsewhere(error, options)
+            raise
     emit(result, output, display=Display(texts=read_query_texts(options.texts)))
+
+
+def _point_elsewhere(error: JudgedError, options: ExplainOptions) -> None:
+    """Say in the hint how numbers are explained that are not of runs, if a profile for these was named."""
+    profile = next((name for name in options.against if name in EXPLAINED), None)
+    if profile is None:
+        return
+    alone = isinstance(error, UnknownName) and error.name == profile
+    hint = f"answers are explained from their labels: `judged explain RESPONSES --labels FILE -m MEASURE --against {profile}`"
+    error.hint = hint if alone or error.hint is None else f"{error.hint}; {hint}"
 
 
 def _read_system(qrels: str, run: str | None, options: ExplainOptions) -> Input:

@@ -122,7 +122,7 @@ class Study(Result):
     """
 
     kind: ClassVar[str] = "study"
-    pages: ClassVar[tuple[str, ...]] = ("study", *Evaluation.pages)
+    pages: ClassVar[tuple[str, ...]] = ("study", "answers", *Evaluation.pages)
 
     name: str
     collection: str

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy.stats import binomtest
 
 import judged
 from judged.errors import BadInput, BadSample, UnknownName, Unusable
 from judged.labels.agreement.system_order import rank_systems
 from judged.result import load
 from judged.stats import Undefined
+from judged.stats.prediction_powered import PoweredMean
 from judged.tables.labels import Label, Labels
 from support.rag25_data import COUNTS, PUBLISHED, pairs
 
@@ -321,6 +323,22 @@ def test_equal_human_grades_have_a_mean_without_an_interval() -> None:
         "error": None,
         "weight": 0.0,
     }
+
+
+@pytest.mark.parametrize("good", [0, 1, 2, 38, 39, 40])
+def test_intervals_of_rates_stay_within_0_and_1(good: int) -> None:
+    """Rates near an end, whose Student's intervals would leave it; of shares alone it is Wilson's, as scipy has it."""
+    human = {f"t{at}": {"d": 3 if at < good else 0} for at in range(40)}
+    labels = {f"t{at}": {"d": 3 if at < good + (at % 2) else 0} for at in range(40)}
+    labels |= {f"u{at}": {"d": 3 if at % 40 < good else 0} for at in range(200)}
+    found = judged.agreement(labels, human).good_rate
+    wilson = binomtest(good, 40).proportion_ci(method="wilson")
+
+    assert isinstance(found.human, PoweredMean)
+    assert (found.human.low, found.human.high) == pytest.approx((wilson.low, wilson.high))
+    for estimate in found.estimates().values():
+        if not isinstance(estimate, Undefined) and not isinstance(estimate.low, Undefined):
+            assert 0 <= estimate.low <= estimate.mean <= estimate.high <= 1
 
 
 def test_nothing_shared_says_what_each_side_has() -> None:

@@ -55,8 +55,7 @@ def to_session(conversation: Conversation, context: ReadContext) -> Session:
         context.earlier += 1
     asked = [*earlier, *([turn.question] if turn.question else [])]
     task, task_from = name_task(conversation.task, asked, conversation.id)
-    if context.answers is not None:
-        context.answers[conversation.system or context.name, str(conversation.id)] = turn.answer
+    context.keep_answer(conversation.system, conversation.id, turn.answer)
     return Session(
         conversation=str(conversation.id),
         system=conversation.system or context.name,

@@ -123,6 +123,8 @@ class ReadContext:
     """Sessions that searched in an earlier turn and not in the last."""
     answers: dict[tuple[str, str], str | None] | None = None
     """Final answers by system and conversation; None if nobody asks for them."""
+    answered: int = 0
+    """Sessions whose final answer was kept."""
     _first_places: dict[str, str] = field(default_factory=dict)
     """The first place of each tool that is not known to search."""
     _problems: list[Problem] = field(default_factory=list)
@@ -151,6 +153,12 @@ class ReadContext:
         """Record a document that is not JSON, and therefore an unusable session."""
         self.report("broken-json", place, what)
         self.settle()
+
+    def keep_answer(self, system: str | None, conversation: str, answer: str | None) -> None:
+        """Keep the final answer of a session if somebody asks for answers."""
+        if self.answers is not None:
+            self.answers[system or self.name, str(conversation)] = answer
+            self.answered += answer is not None
 
     def count_call(self, tool: str, *, search: bool | None, where: str) -> None:
         """Count a call of a tool that searches, does not search, or is unknown (None)."""

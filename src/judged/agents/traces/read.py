@@ -119,7 +119,8 @@ def read_source(source: TraceSource, context: ReadContext, *, format: str | None
         except RecursionError:
             context.report("malformed-session", trace.label, "is nested too deeply")
             context.settle()
-    context.finish(count)
+    if not context.answered:  # who asks for answers takes those of agents that do not search too
+        context.finish(count)
 
 
 def _detect_each(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from statistics import median
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from judged.labels.agreement.grades import Grade
 from judged.labels.agreement.system_order import RankedSystems
 from judged.problem import Note
 from judged.result import Provenance, Result, name_rows, tabulate
-from judged.stats.intervals import Interval, defined_student_interval
+from judged.stats.intervals import Interval, defined_student_interval, wilson_interval
 from judged.stats.outcome import Undefined
 from judged.stats.prediction_powered import (
     CorrectedRate,
@@ -52,6 +52,7 @@ Cell: TypeAlias = Number | str | None
 Row: TypeAlias = Mapping[str, Cell]
 
 WEIGHTS: tuple[Weights, ...] = ("equal", "linear", "quadratic")
+Powered = TypeVar("Powered", bound=PoweredMean | StratifiedMean | Undefined)
 DISTANCES: tuple[Distance, ...] = ("nominal", "ordinal", "interval")
 
 
@@ -260,7 +261,15 @@ class Agreement(Result):
         truth, given, others = (
             self._good(grades).astype(np.float64) for grades in (self.truth, self.given, self.others)
         )
-        return self._estimate_mean(f"good rate (≥{self.threshold:g})", truth, given, others)
+        found = self._estimate_mean(f"good rate (≥{self.threshold:g})", truth, given, others)
+        return replace(
+            found,
+            human=_bound_share(found.human, truth),
+            powered=_bound_rate(found.powered),
+            by_task=_bound_rate(found.by_task),
+            stratified=_bound_rate(found.stratified),
+            labels=_bound_share(found.labels, np.concatenate([given, others])),
+        )
 
     @cached_property
     def mean_gain(self) -> MeanEstimates:
@@ -478,9 +487,31 @@ class Agreement(Result):
 def _show_interval(estimate: PoweredMean | StratifiedMean) -> Row:
     """Return the cells of an estimate's value and standard error; the reason in place of an interval that does not exist."""
     low, high, error = estimate.low, estimate.high, estimate.error
-    if isinstance(low, Undefined) or isinstance(high, Undefined) or isinstance(error, Undefined):
+    if isinstance(low, Undefined) or isinstance(high, Undefined):
         return {"value": Estimate(estimate.mean, reason=str(low)), "error": None}
-    return {"value": Estimate(estimate.mean, low, high), "error": error}
+    return {
+        "value": Estimate(estimate.mean, low, high),
+        "error": None if isinstance(error, Undefined) else error,
+    }
+
+
+def _bound_share(estimate: PoweredMean | Undefined, values: Floats) -> PoweredMean | Undefined:
+    """Return the share of values that are 0 or 1 with Wilson's interval, which needs no spread."""
+    if isinstance(estimate, Undefined):
+        return estimate
+    interval = wilson_interval(values, level=estimate.level)
+    return replace(estimate, low=interval.low, high=interval.high)
+
+
+def _bound_rate(estimate: Powered) -> Powered:
+    """Return an estimate of a rate that is not below 0 or above 1, nor are the ends of its interval."""
+    if isinstance(estimate, Undefined):
+        return estimate
+    low, high = (
+        end if isinstance(end, Undefined) else min(max(end, 0.0), 1.0)
+        for end in (estimate.low, estimate.high)
+    )
+    return replace(estimate, mean=min(max(estimate.mean, 0.0), 1.0), low=low, high=high)
 
 
 def _power_mean(

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from judged.answers import AnswerReport, evaluate_answers, read_responses
-from judged.answers.read import read_references
+from judged.answers.reading.truth import read_references
 from judged.comparison.api import compare
 from judged.store.files import write_file
 from judged.studies.outcome.answered import Answered

@@ -22,6 +22,7 @@ class _Turn(Struct, kw_only=True, forbid_unknown_fields=True):
 
     iterations: tuple[Iteration, ...] = ()
     question: str | None = None
+    answer: str | None = None
     opened: tuple[str, ...] = ()
     cited: tuple[str, ...] = ()
 
@@ -85,6 +86,7 @@ def _convert(line: _Line, place: str, context: ReadContext) -> Session | None:
         context.earlier += 1
     asked = [item.question for item in line.turns if item.question]
     task, task_from = name_task(line.task, asked, line.conversation)
+    context.keep_answer(line.system, line.conversation, turn.answer)
     return Session(
         conversation=line.conversation,
         system=line.system or context.name,
@@ -186,9 +188,11 @@ class _Object:
         task, task_from = name_task(
             self.text(self.value, TASKS), [*earlier, *([question] if question else [])], self.name
         )
+        system = self.text(self.value, SYSTEMS)
+        self.context.keep_answer(system, self.name, self.text(turn, ("answer",)))
         session = Session(
             conversation=str(self.name),
-            system=self.text(self.value, SYSTEMS) or self.context.name,
+            system=system or self.context.name,
             task=task,
             question=question,
             earlier=earlier,
@@ -206,7 +210,7 @@ class _Object:
     def turns(self) -> list[Json] | None:
         """Return the turns; a conversation that has iterations itself has one turn."""
         if "turns" not in self.value and "iterations" in self.value:
-            own = ("iterations", "opened", "cited")
+            own = ("iterations", "answer", "opened", "cited")
             return [{name: self.value[name] for name in own if name in self.value}]
         if "turns" not in self.value:
             self.refuse("", "has no `turns`")

@@ -15,6 +15,7 @@ from judged.agents.traces.json_values import Json, JsonObject, add_counts
 from judged.agents.traces.messages.messages import to_amount
 from judged.agents.traces.spans import monocle
 from judged.agents.traces.spans.attributes import decode, first_value, get_list, to_object
+from judged.agents.traces.spans.final import find_answer
 from judged.agents.traces.spans.haystack import read_steps
 from judged.agents.traces.spans.payloads import (
     extract_text,
@@ -113,7 +114,13 @@ OUTPUTS = (
     *("output.value", "mlflow.spanOutputs", "tool_response", "ai.toolCall.result"),
 )
 CALLS = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id")
-ANSWERS = ("gen_ai.output.messages", "output.value", "traceloop.entity.output", "mlflow.spanOutputs")
+ANSWERS = (
+    "gen_ai.output.messages",
+    "output.value",
+    "traceloop.entity.output",
+    "mlflow.spanOutputs",
+    "ai.response.text",
+)
 ANSWERS_LISTED = ("llm.output_messages", "gen_ai.completion")
 INPUTS = (
     *("input.value", "traceloop.entity.input", "mlflow.spanInputs", "gen_ai.input.messages"),
@@ -140,8 +147,10 @@ _HIT = "db.query.result"
 """The event that OpenLLMetry's vector stores write for every result."""
 
 
-def describe_span(attributes: Mapping[str, Json], *, name: str, events: Sequence[Event] = ()) -> JsonObject:
-    """Return the fields of `Span` that the attributes and events of a span give."""
+def describe_span(
+    attributes: Mapping[str, Json], *, name: str, events: Sequence[Event] = (), root: bool = False
+) -> JsonObject:
+    """Return the fields of `Span` that the attributes and events of a span give; `root` is one without a parent."""
     if f"{monocle.MARK}version" in attributes:
         attributes, events = monocle.translate(attributes, events), ()
     kind = _find_kind(attributes, name, events)
@@ -155,11 +164,18 @@ def describe_span(attributes: Mapping[str, Json], *, name: str, events: Sequence
         "task": _to_text(held.get("judged.task")),
     }
     if kind == "llm":
-        sent = _find_sent(attributes) if name.startswith("invoke_agent") else ()
-        return facts | _describe_model(attributes) | {"sent": sent}
+        is_agent = name.startswith("invoke_agent")
+        sent = _find_sent(attributes) if is_agent else ()
+        return facts | _describe_model(attributes, is_agent=is_agent) | {"sent": sent}
     if kind == "other":
         steps = read_steps(attributes.get("output.value"))
-        return facts | {"question": find_question(first_value(attributes, INPUTS)), "steps": steps}
+        question = find_question(first_value(attributes, INPUTS))
+        # only what the program itself returned is read, since chains repeat what is in them
+        return facts | {
+            "question": question,
+            "steps": steps,
+            "answer": _find_answer(attributes) if root or steps else None,
+        }
     return facts | _describe_tool(attributes, name, events)
 
 
@@ -177,8 +193,21 @@ def _find_kind(attributes: Mapping[str, Json], name: str, events: Sequence[Event
     return "search" if _find_hits(events) else "other"
 
 
-def _describe_model(attributes: Mapping[str, Json]) -> JsonObject:
-    """Return the tool calls that a model requested, its tokens, and the question."""
+def _find_answer(attributes: Mapping[str, Json], *, is_agent: bool = False) -> str | None:
+    """Return what a model or a program returned; the message of an agent may have the calls of an earlier one."""
+    returned = _values_under(attributes, ANSWERS_LISTED, ANSWERS)
+    if is_agent:
+        returned = (
+            [{**to_object(to_object(item).get("message")), "tool_calls": None} for item in messages]
+            if isinstance(messages := decode(value), list)
+            else value
+            for value in returned
+        )
+    return next((answer for value in returned if (answer := find_answer(value))), None)
+
+
+def _describe_model(attributes: Mapping[str, Json], *, is_agent: bool) -> JsonObject:
+    """Return the tool calls that a model requested, its answer and tokens, and the question."""
     answers = partial(_values_under, attributes, ANSWERS_LISTED, ANSWERS)
     asks = next(filter(None, map(find_requests, answers())), ())
     questions = map(find_question, _values_under(attributes, INPUTS_LISTED, INPUTS))
@@ -188,6 +217,7 @@ def _describe_model(attributes: Mapping[str, Json]) -> JsonObject:
         "asks": asks,
         "answers": next(filter(None, map(find_answers, sent)), {}),  # flattened, they do not say what failed
         "cited": () if asks else next(filter(None, map(find_cited, answers())), ()),
+        "answer": _find_answer(attributes, is_agent=is_agent),
         "tokens": _count_tokens(attributes),
         "cost": next((cost for name in COSTS if (cost := to_amount(attributes.get(name))) is not None), None),
         "question": next(filter(None, questions), None),

@@ -214,6 +214,7 @@ def to_turn(forest: Forest, context: ReadContext) -> Turn:
     steps = [(model, made[model.id]) for model in roles.models if model.id in made or roles.is_step(model)]
     return Turn(
         question=_find_question(forest, roles),
+        answer=_find_answer(forest, roles),
         cited=list(roles.models[-1].cited) if roles.models else [],
         steps=[
             *(_step(model, _order_calls(group), roles) for model, group in (*groups, *steps)),
@@ -291,6 +292,15 @@ def _find_question(forest: Forest, roles: Roles) -> str | None:
         if span.question:
             return span.question
     return next((question for span in forest.roots if (question := find_question(span.arguments))), None)
+
+
+def _find_answer(forest: Forest, roles: Roles) -> str | None:
+    """Return what the program returned, else the last model unless it requested a tool, else an agent within."""
+    models = [model for model in roles.models if roles.is_step(model)]
+    last = [model for model in models[-1:] if not model.calls]
+    others = [span for span in forest.outward() if roles.role(span) == "other"]
+    roots = [span for span in reversed(forest.roots) if roles.role(span) == "other"]
+    return next((span.answer for span in (*roots, *last, *others) if span.answer and not span.failed), None)
 
 
 _Filled = tuple[int, int]

@@ -14,6 +14,7 @@ from judged.agents.traces.messages.messages import to_amount
 from judged.agents.traces.results.tools import is_search_name
 from judged.agents.traces.spans.attributes import decode, list_records, to_object
 from judged.agents.traces.spans.conversations import make_reader
+from judged.agents.traces.spans.final import find_answer
 from judged.agents.traces.spans.payloads import (
     find_answers,
     find_call_id,
@@ -69,6 +70,7 @@ def _trace(trace: Mapping[str, Json]) -> Span | None:
         start=parse_nanoseconds(_get(trace, "timestamp")),
         session=_text(_get(trace, "sessionId")),
         question=find_question(decode(trace.get("input"))),
+        answer=find_answer(trace.get("output")),
         system=_text(metadata.get("judged.system")),
         task=_text(metadata.get("judged.task")),
     )
@@ -101,6 +103,7 @@ def _describe(record: Mapping[str, Json]) -> JsonObject:
             "calls": find_call_ids(returned),
             "asks": find_requests(returned),
             "cited": find_cited(returned),
+            "answer": find_answer(returned),
             "answers": find_answers(given),
             "tokens": add_counts(usage, USAGE),
             "cost": _find_cost(record),
@@ -109,7 +112,8 @@ def _describe(record: Mapping[str, Json]) -> JsonObject:
     if kind == "other" or (
         str(record.get("type")).upper() == "SPAN" and not _is_tool(given, returned, facts["name"])
     ):
-        return {**facts, "kind": "other", "question": find_question(given)}
+        answer = find_answer(returned) if _get(record, "parentObservationId") is None else None
+        return {**facts, "kind": "other", "question": find_question(given), "answer": answer}
     output = None if returned is None else unwrap_output(returned)
     return facts | {
         "arguments": unwrap_arguments(given),

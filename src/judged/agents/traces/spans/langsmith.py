@@ -14,6 +14,7 @@ from judged.agents.traces.json_values import Json, JsonObject, add_counts
 from judged.agents.traces.messages.messages import to_amount
 from judged.agents.traces.spans.attributes import decode, first_value, to_object
 from judged.agents.traces.spans.conversations import make_reader
+from judged.agents.traces.spans.final import find_answer
 from judged.agents.traces.spans.payloads import (
     find_answers,
     find_call_id,
@@ -57,13 +58,15 @@ def _span(run: Mapping[str, Json], above: Span | None) -> Span | None:
         for item in str(run.get("dotted_order") or "").split(".")
         if (found := _ORDERED.match(item))
     ]
+    parent = _text(run.get("parent_run_id")) or (
+        above.id if above else order[-2][3] if len(order) > 1 else None
+    )
     extra = to_object(run.get("extra"))
     metadata = to_object(extra.get("metadata"))
     return Span(
         id=str(own),
         trace=str(run.get("trace_id") or (order[0][3] if order else above.trace if above else own)),
-        parent=_text(run.get("parent_run_id"))
-        or (above.id if above else order[-2][3] if len(order) > 1 else None),
+        parent=parent,
         start=parse_nanoseconds(run.get("start_time") or _moment(order)),
         end=parse_nanoseconds(run.get("end_time")),
         order=str(run.get("dotted_order") or ""),
@@ -71,7 +74,7 @@ def _span(run: Mapping[str, Json], above: Span | None) -> Span | None:
         session=_text(first_value(metadata, THREADS)),
         system=_text(metadata.get("judged.system")),
         task=_text(metadata.get("judged.task") or run.get("reference_example_id")),
-        **_describe(run, KINDS.get(str(run.get("run_type")), "other"), extra),
+        **_describe(run, KINDS.get(str(run.get("run_type")), "other"), extra, root=parent is None),
     )
 
 
@@ -79,7 +82,9 @@ def _moment(order: list[tuple[str, ...]]) -> str | None:
     return "{}T{}.{}Z".format(*order[-1][:3]) if order else None
 
 
-def _describe(run: Mapping[str, Json], kind: SpanKind, extra: Mapping[str, Json]) -> JsonObject:
+def _describe(
+    run: Mapping[str, Json], kind: SpanKind, extra: Mapping[str, Json], *, root: bool
+) -> JsonObject:
     """Return the fields of `Span` that the inputs and outputs of a run give."""
     inputs, outputs = decode(run.get("inputs")), decode(run.get("outputs"))
     facts: JsonObject = {"kind": kind, "name": str(run.get("name") or "")}
@@ -88,13 +93,14 @@ def _describe(run: Mapping[str, Json], kind: SpanKind, extra: Mapping[str, Json]
             "calls": find_call_ids(outputs),
             "asks": find_requests(outputs),
             "cited": find_cited(outputs),
+            "answer": find_answer(outputs),
             "answers": find_answers(inputs),
             "cost": to_amount(run.get("total_cost")),
             "tokens": _tokens(run, to_object(outputs), to_object(extra.get("metadata"))),
             "question": find_question(inputs),
         }
     if kind == "other":
-        return facts | {"question": find_question(inputs)}
+        return facts | {"question": find_question(inputs), "answer": find_answer(outputs) if root else None}
     given = unwrap_output(outputs) if outputs else None
     return facts | {
         "arguments": unwrap_arguments(inputs),

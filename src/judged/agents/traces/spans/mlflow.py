@@ -62,10 +62,11 @@ def _span(record: Mapping[str, Json], info: JsonObject) -> Span | None:
     )
     if own is None or trace is None:
         return None
+    parent = normalise_id(record.get("parent_span_id") or record.get("parent_id"))
     span = Span(
         id=own,
         trace=trace,
-        parent=normalise_id(record.get("parent_span_id") or record.get("parent_id")),
+        parent=parent,
         start=parse_nanoseconds(
             record.get("start_time_unix_nano") or record.get("start_time_ns") or record.get("start_time")
         ),
@@ -73,7 +74,7 @@ def _span(record: Mapping[str, Json], info: JsonObject) -> Span | None:
             record.get("end_time_unix_nano") or record.get("end_time_ns") or record.get("end_time")
         ),
         failed=_failed(record),
-        **describe_span(_attributes(record), name=str(record.get("name") or "")),
+        **describe_span(_attributes(record), name=str(record.get("name") or ""), root=parent is None),
     )
     known = {name: str(value) for name, value in info.items() if value is not None and name != "trace"}
     return replace(span, **known)

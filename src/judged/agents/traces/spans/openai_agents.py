@@ -11,7 +11,8 @@ from judged.agents.traces.format import Head, TraceFormat
 from judged.agents.traces.json_values import Json, JsonObject, add_counts
 from judged.agents.traces.spans.attributes import list_records, to_object
 from judged.agents.traces.spans.conversations import make_reader
-from judged.agents.traces.spans.payloads import find_call_ids, find_question, unwrap_output
+from judged.agents.traces.spans.final import find_answer
+from judged.agents.traces.spans.payloads import find_call_ids, find_cited, find_question, unwrap_output
 from judged.agents.traces.spans.span import Span, SpanKind, parse_nanoseconds
 
 KINDS: dict[str, SpanKind] = {"generation": "llm", "response": "llm", "function": "tool"}
@@ -62,6 +63,8 @@ def _describe(data: Mapping[str, Json]) -> JsonObject:
     if kind == "llm":
         return facts | {
             "calls": find_call_ids(data.get("output")),
+            "cited": find_cited(data.get("output")),
+            "answer": find_answer(data.get("output")),
             "tokens": add_counts(to_object(data.get("usage"))),
             "question": find_question(data.get("input")),
         }

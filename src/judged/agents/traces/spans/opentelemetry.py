@@ -54,14 +54,15 @@ def _span(record: Mapping[str, Json]) -> Span | None:
         return None
     attributes = _attributes(record)
     name = str(record.get("name") or "")
+    parent = normalise_id(_either(record, "parentSpanId") or record.get("parent_id"))
     return Span(
         id=span,
         trace=trace,
-        parent=normalise_id(_either(record, "parentSpanId") or record.get("parent_id")),
+        parent=parent,
         start=parse_nanoseconds(_either(record, "startTimeUnixNano") or record.get("start_time")),
         end=parse_nanoseconds(_either(record, "endTimeUnixNano") or record.get("end_time")),
         failed=_failed(record),
-        **describe_span(attributes, name=name, events=_events(record)),
+        **describe_span(attributes, name=name, events=_events(record), root=parent is None),
     )
 
 

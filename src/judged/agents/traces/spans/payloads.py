@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from judged.agents.traces.conversation import Call
 from judged.agents.traces.json_values import Json, JsonObject
+from judged.agents.traces.messages.messages import find_citations
 from judged.agents.traces.results.outputs import LISTS
 from judged.agents.traces.results.text import find_addresses
 from judged.agents.traces.spans.attributes import decode, to_object
@@ -208,7 +209,7 @@ def _to_call(identity: str, call: Mapping[str, Json]) -> Call:
 
 
 def find_cited(answer: Json) -> tuple[str, ...]:
-    """Return the web addresses in the texts of a model's answer; none if it requests tools.
+    """Return the web addresses in the texts and annotations of a model's answer; none if it requests tools.
 
     >>> find_cited({"generations": [[{"message": {"kwargs": {"content": "330 m, https://e.org/a"}}}]]})
     ('https://e.org/a',)
@@ -216,7 +217,18 @@ def find_cited(answer: Json) -> tuple[str, ...]:
     value = decode(answer)
     if next(find_calls(value), None) is not None:
         return ()
-    return tuple(dict.fromkeys(url for text in _find_texts(value) for url in find_addresses(text)))
+    found = (url for text in _find_texts(value) for url in find_addresses(text))
+    return tuple(dict.fromkeys((*_find_annotated(value), *found)))
+
+
+def _find_annotated(value: Json) -> Iterator[str]:
+    """Yield the addresses, or ids of files, that annotations at any depth cite."""
+    for item in value if isinstance(value, list) else ():
+        yield from _find_annotated(item)
+    if isinstance(value, dict):
+        yield from (cited.get("url") or cited["id"] for cited in find_citations({**value, "content": None}))
+        for item in value.values():
+            yield from _find_annotated(item)
 
 
 def _find_texts(value: Json) -> Iterator[str]:

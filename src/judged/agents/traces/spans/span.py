@@ -48,6 +48,8 @@ class Span(Struct, kw_only=True, omit_defaults=True):
     """The agent's steps, reconstructed from its messages because it has no child spans."""
     cited: tuple[str, ...] = ()
     """The addresses in the answer of a model that requested no tool."""
+    answer: str | None = None
+    """What a model returned as text, or an agent, or the program that is the root of a trace."""
     tokens: float | None = None
     cost: float | None = None
     failed: bool = False

@@ -11,6 +11,7 @@ from judged.agents.traces.messages.messages import to_amount
 from judged.agents.traces.results.tools import is_search_name
 from judged.agents.traces.spans.attributes import decode, first_value, to_object
 from judged.agents.traces.spans.conversations import make_reader
+from judged.agents.traces.spans.final import find_answer
 from judged.agents.traces.spans.payloads import (
     find_answers,
     find_call_id,
@@ -76,13 +77,15 @@ def _describe(record: Mapping[str, Json], attributes: Mapping[str, Json]) -> Jso
             "calls": find_call_ids(returned),
             "asks": find_requests(returned),
             "cited": find_cited(returned),
+            "answer": find_answer(returned),
             "answers": find_answers(given),
             "tokens": sum(counts) if counts else None,
             "cost": _find_cost(record),
             "question": find_question(given),
         }
     if kind == "other":
-        return facts | {"question": find_question(given)}
+        answer = find_answer(returned) if record.get("parent_id") is None else None
+        return facts | {"question": find_question(given), "answer": answer}
     output = None if returned is None else unwrap_output(returned)
     return facts | {
         "arguments": unwrap_arguments(_without_self(given)),

@@ -1,0 +1,1 @@
+"""Readers of answers, of what they are scored against, and of their labels."""
