@@ -35,9 +35,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "IndexResults",
     ),
     "Answers": ("evaluate_answers", "attribute_losses"),
-    "Clicks": (
-        *("read_clicks", "evaluate_clicks", "Clicks", "fit_clicks", "estimate_value", "interleave"),
-    ),
+    "Clicks": (*("read_clicks", "evaluate_clicks", "Clicks", "fit_clicks", "estimate_value", "interleave"),),
     "Label": ("label_results", "Labelling", "agreement", "Agreement"),
     "Studies": ("run_study", "run_studies", "Study", "fuse", "tune_fusion", "FusionTuning", "RoutingReport"),
     "Vector indexes": ("benchmark_index", "IndexBenchmark"),
