@@ -52,6 +52,7 @@ OF_THEIR_OWN = {
     "--output": {"answers", "score", "compare", "gate", "power", "explain", "sessions", "agreement", "index"}
     | {
         "clicks",
+        "compare --snapshot",
         "interleave",
         "index diff",
         "index import",
