@@ -171,6 +171,18 @@ def test_nothing_changes() -> None:
     assert "No change of P@10 stands out from noise." in repr(found)
 
 
+def test_the_same_list_overlaps_fully() -> None:
+    """Also where all of its 150 documents are tied; and lists that share nothing have an overlap of 0."""
+    qrels = judge(range(2))
+    tied = {query: {f"r{at}": 1.0 for at in range(150)} for query in qrels}
+    other = {query: {f"y{at}": 200.0 - at for at in range(150)} for query in qrels}
+    dates = {"May": (qrels, {"a": tied}), "June": (qrels, {"a": tied}), "July": (qrels, {"a": other})}
+    found = judged.compare_snapshots(dates, "P@10").rows("overlaps")
+
+    assert [row["overlap"] for row in found] == pytest.approx([1.0, 0.0])
+    assert found[0]["queries"] == 2
+
+
 def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
     """With every value."""
     found = compare((OLD, OLD_PIVOT), (NEW, NEW_PIVOT), pivot="pivot")
@@ -257,6 +269,8 @@ def test_the_command_compares_folders_and_patterns() -> None:
         ([*MAY, "--snapshot", "June", "june.txt"], "requires 3 arguments"),
         ([*MAY, *JUNE, "--pivot", "bm52"], "bm52"),
         ([*MAY, *JUNE, "may.txt"], "unexpected extra argument"),
+        ([*MAY, *JUNE, "-o", "may/dense.run"], "dense.run"),
+        (["--snapshot", "May", "-", "may", "--snapshot", "June", "-", "june"], "standard input"),
     ],
 )
 def test_wrong_command_lines_are_refused(arguments: list[str], message: str) -> None:

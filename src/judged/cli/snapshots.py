@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import click
 
 from judged.cli.command import Command, flag, option, options
-from judged.cli.inputs import InputPath, named_runs
+from judged.cli.inputs import InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     COMPARISON,
     INPUTS,
@@ -77,11 +77,15 @@ def through_time(*, options: SnapshotOptions, output: OutputOptions, profile: Pr
 
     output.check()
     named: dict[str, tuple[object, object]] = {}
+    paths: list[str] = []
     for name, qrels, runs in options.snapshots:
         if name in named:
             msg = f"two snapshots are named `{name}`, expected different names"
             raise click.UsageError(msg)
-        named[name] = (qrels, [run.system for run in named_runs((runs,))])
+        systems = [run.system for run in named_runs((runs,))]
+        named[name] = (qrels, systems)
+        paths += [qrels, *(system.path for system in systems)]
+    check_standard_input(paths)
     choice = profile.to_profile()
     found = compare_snapshots(
         named,

@@ -531,7 +531,7 @@ def _find_overlaps(lists: Mapping[str, Mapping[str, Lists]], p: float, level: fl
         for old, new in pairwise(dates):
             first, second = lists[old][name], lists[new][name]
             found = [
-                rank_biased_overlap(first[query], second[query], p=p).value
+                rank_biased_overlap(first[query], second[query], p=p, ties="b").value
                 for query in first
                 if query in second
             ]
