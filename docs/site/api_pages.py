@@ -12,7 +12,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("evaluate", "evaluate_many", "evaluate_arrays", "Evaluator", "Evaluation", "Evaluations"),
         *("evaluate_retriever", "evaluate_sessions", "evaluate_routing"),
     ),
-    "Compare and gate": ("compare", "Comparison", "gate", "GateReport", "plan_queries", "QueryPlan"),
+    "Compare and gate": (
+        *("compare", "Comparison", "compare_snapshots", "gate", "GateReport", "plan_queries", "QueryPlan"),
+    ),
     "Explain and lint": (
         *("explain", "explain_difference", "explain_published", "Explanation", "lint", "LintReport"),
     ),

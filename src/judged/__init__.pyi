@@ -23,6 +23,7 @@ from judged.clicks.value import estimate_value as estimate_value
 from judged.comparison.api import compare as compare
 from judged.comparison.plan import QueryPlan as QueryPlan, plan_queries as plan_queries
 from judged.comparison.result import Comparison as Comparison
+from judged.comparison.snapshots import compare_snapshots as compare_snapshots
 from judged.errors import JudgedError as JudgedError
 from judged.explanation.api import explain as explain
 from judged.explanation.difference import explain_difference as explain_difference

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -193,10 +194,19 @@ def draw_log_lines(
     return _figure(name, title, note, {"data": _values(points), "layer": layers, "width": 520, "height": 340})
 
 
-def draw_lines(points: Sequence[Record], *, name: str, title: str, x: str, y: str, note: str = "") -> Figure:
+def draw_lines(
+    points: Sequence[Record],
+    *,
+    name: str,
+    title: str,
+    x: str,
+    y: str,
+    note: str = "",
+    places_named: Sequence[str] = (),
+) -> Figure:
     """Draw a line for each `name`: `x`, `y`, and optionally the band `low`–`high`, a dot's `size` and a `label`.
 
-    A `y` that is NaN leaves a gap.
+    A `y` that is NaN leaves a gap. `places_named` are shown for an `x` of 1, 2, ….
     """
     shown = _values([{"size": 1, **point} for point in points])
     if all(point["y"] is None for point in shown["values"]):
@@ -207,6 +217,7 @@ def draw_lines(points: Sequence[Record], *, name: str, title: str, x: str, y: st
     ticks: Spec = (
         {"values": places, "labelOverlap": False} if len(places) <= MOST_TICKS else {"tickMinStep": 1}
     )
+    named = {"labelExpr": f"{json.dumps(list(places_named))}[datum.value - 1]"} if places_named else {}
     colours = {"domain": names, "range": list(COLOURS)}
     dashes = {"domain": names, "range": [[1, 0] if at < len(COLOURS) else [6, 3] for at in range(len(names))]}
     legend = {"symbolType": "stroke", "symbolOpacity": 1}
@@ -217,7 +228,7 @@ def draw_lines(points: Sequence[Record], *, name: str, title: str, x: str, y: st
             "type": "quantitative",
             "title": x,
             "scale": {"zero": False, "nice": False, "padding": 12},
-            "axis": {**ticks, "format": "d", "grid": False},
+            "axis": {**ticks, "format": "d", "grid": False, **named},
         },
         "color": {**line, "scale": colours},
         **({"strokeDash": {**line, "scale": dashes}} if len(names) > len(COLOURS) else {}),

@@ -82,6 +82,7 @@ for _kind, _home in {
     "evaluations": "judged.scoring.evaluations:Evaluations",
     "comparison": "judged.comparison.result:Comparison",
     "plan": "judged.comparison.plan:QueryPlan",
+    "snapshots": "judged.comparison.snapshots:SnapshotReport",
     "gate": "judged.gates.result:GateReport",
     "gates": "judged.gates.result:GateSummary",
     "explanation": "judged.explanation.result:Explanation",

@@ -54,6 +54,7 @@ OF_THEIR_OWN = {
     | OF_ANSWERS
     | {
         "clicks",
+        "compare --snapshot",
         "interleave",
         "index diff",
         "index import",

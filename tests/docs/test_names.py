@@ -42,13 +42,16 @@ def options(command: str) -> set[str]:
     """The options of a command and of those that it hands over to."""
     from judged.agents.commands.inspect import inspect
     from judged.answers.label_commands import assign, claims, entail, nuggets, support
+    from judged.cli.snapshots import through_time
     from judged.labels.commands.sample import sample
     from judged.labels.commands.similarity import similar
 
     found = judged.get_command(click.Context(judged), command)
     assert found is not None
     tasks = [nuggets, assign, support, claims, entail]
-    more = {"label": [similar, sample, *tasks], "sessions": [inspect]}.get(command, [])
+    more = {"label": [similar, sample, *tasks], "sessions": [inspect], "compare": [through_time]}.get(
+        command, []
+    )
     return {name for each in (found, *more) for option in each.params for name in option.opts} | FOREIGN
 
 

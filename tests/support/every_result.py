@@ -141,6 +141,11 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "evaluations": lambda: evaluate_many(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
     "comparison": lambda: judged.compare(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
     "plan": lambda: judged.plan_queries(QRELS, {"one": RUN, "other": OTHER}, "AP", difference=0.1),
+    "snapshots": lambda: judged.compare_snapshots(
+        {"May": (QRELS, {"one": RUN, "other": RUN}), "June": (QRELS, {"one": RUN, "other": OTHER})},
+        "AP",
+        pivot="one",
+    ),
     "gate": lambda: judged.gate(QRELS, RUN, ["AP", "RR"], baseline=OTHER),
     "gates": lambda: GateSummary(
         (judged.gate(QRELS, RUN, ["AP", "RR"], baseline=OTHER), RefusedGate("weekly", "no such file")), 2

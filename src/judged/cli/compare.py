@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from judged.scoring.evaluations import Evaluations
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
+SUBCOMMANDS = {"--snapshot": "judged.cli.snapshots:through_time"}
+"""What compares several dates, called by an option."""
 ALSO = (
     "anova",
     "tukey",
@@ -78,6 +80,7 @@ Examples:
   judged compare qrels.txt *.run -m "RR DR@20" --timings times.csv
   judged compare test.svm --predictions old.txt --predictions new.txt -m nDCG@10
   judged compare --scores old.csv new.csv -m faithfulness --higher faithfulness
+  judged compare --snapshot May may.txt may/ --snapshot June june.txt june/ -m nDCG@10
 """
 
 
@@ -129,7 +132,7 @@ class CompareOptions(ScoreFileOptions):
     )
 
 
-@click.command("compare", cls=Command, epilog=EXAMPLES)
+@click.command("compare", cls=Command, epilog=EXAMPLES, subcommands=SUBCOMMANDS)
 @click.argument("qrels", type=InputPath(named=True))
 @click.argument("runs", metavar="[RUN]...", nargs=-1, type=InputPath(named=True))
 @options("options", CompareOptions)
@@ -156,7 +159,8 @@ def command(
     The answer comes first: the best run in the first measure, and which runs these queries separate from it. Then a
     leaderboard with the letters of the runs that each is significantly better than, and for each measure the
     differences with intervals and corrected p-values. Notes go to standard error. With --scores, all files are
-    scores of every query that any tool computed.
+    scores of every query that any tool computed. With --snapshot NAME QRELS RUNS, once for each date, systems are
+    compared with themselves through time.
     """
     from judged.comparison.api import compare
     from judged.comparison.slices import read_attributes

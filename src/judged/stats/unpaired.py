@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -47,19 +48,69 @@ def estimate_difference(
     one, other = _number_together(first_clusters, second_clusters)
     if not len(np.intersect1d(one, other)):
         return subtract(*(estimate_error(v, _cluster(label)) for v, label in ((a, one), (b, other))))
-    count = int(max(one.max(), other.max())) + 1
+    return _combine([(a, one, 1.0), (b, other, -1.0)])
+
+
+def estimate_contrast(
+    samples: Sequence[Floats], weights: Sequence[float], clusters: Sequence[Labels]
+) -> SampleMean:
+    r"""Return the sum of the means of samples, each times a weight, with its standard error by cluster.
+
+    The weights add up to 0, as those of a slope do. Clusters that several samples share are one draw, as in
+    `estimate_difference`, whose formula this is with $a_g/n_a$ times the weight of each sample; so the slope of samples
+    of the same clusters has the error of the mean of their own slopes. Where no two samples share a cluster, the
+    squared errors add up.
+
+    >>> first, second, third = (np.array(values) for values in ([0.2, 0.4], [0.3, 0.6], [0.6, 0.8]))
+    >>> of = estimate_contrast([first, second, third], [-0.5, 0.0, 0.5], [["a", "b"]] * 3)
+    >>> round(of.mean, 4), of.undefined
+    (0.2, Undefined(reason='no spread'))
+    """
+    kept = [
+        (check_values(sample, name=f"sample {at}"), weight, own)
+        for at, (sample, weight, own) in enumerate(zip(samples, weights, clusters, strict=True), start=1)
+        if weight
+    ]
+    labels = _number_together(
+        *(
+            [(at, row) for row in range(len(sample))] if own is None else list(own)
+            for at, (sample, _, own) in enumerate(kept)
+        )
+    )
+    if sum(len(np.unique(label)) for label in labels) > len(np.unique(np.concatenate(labels))):
+        return _combine(
+            [(sample, label, weight) for (sample, weight, _), label in zip(kept, labels, strict=True)]
+        )
+    scaled = []
+    for (sample, weight, _), label in zip(kept, labels, strict=True):
+        part = estimate_error(sample, _cluster(label))
+        scaled.append(replace(part, mean=weight * part.mean, error=abs(weight) * part.error))
+    total = scaled[0]
+    for part in scaled[1:]:
+        total = subtract(total, replace(part, mean=-part.mean))
+    return total
+
+
+def _combine(samples: Sequence[tuple[Floats, Ints, float]]) -> SampleMean:
+    """Return the weighted sum of the means of samples that share clusters: of each its values, clusters and weight."""
+    count = max(int(label.max()) for _, label, _ in samples) + 1
     off, variance, expected = np.zeros(count), np.zeros(count), np.zeros(count)
-    for values, label, sign in ((a, one, 1.0), (b, other, -1.0)):
+    mean = 0.0
+    for values, label, weight in samples:
         sizes = np.bincount(label, minlength=count).astype(np.float64)
         sums = np.bincount(label, weights=values, minlength=count) - sizes * float(values.mean())
         sums[np.abs(sums) <= ROUNDING * float(np.abs(values).max()) * sizes] = 0.0
-        off += sign * sums / len(values)
-        variance += sizes / len(values) ** 2
-        expected += sizes / len(values) ** 2 * (1 - sizes / len(values))
+        mean += weight * float(values.mean())
+        off += weight * sums / len(values)
+        variance += weight**2 * sizes / len(values) ** 2
+        expected += weight**2 * sizes / len(values) ** 2 * (1 - sizes / len(values))
+    drawn = variance > 0
     ratio = np.divide(variance, expected, out=np.ones(count), where=expected > 0)
     freedom = float(variance.sum() ** 2 / (variance**2).sum()) - 1
-    error = math.sqrt(float((ratio * off**2).sum())) if count > 1 else 0.0
-    return SampleMean(float(a.mean() - b.mean()), error, freedom, count, clustered=True)
+    largest = max(abs(weight) * float(np.abs(values).max()) / len(values) for values, _, weight in samples)
+    off[np.abs(off) <= ROUNDING * largest] = 0.0
+    error = math.sqrt(float((ratio * off**2).sum())) if drawn.sum() > 1 else 0.0
+    return SampleMean(mean, error, freedom, int(drawn.sum()), clustered=True)
 
 
 def student_of(of: SampleMean, *, level: float = 0.95) -> Interval | Undefined:
