@@ -90,9 +90,9 @@ def test_groups_hold_every_measure_once() -> None:
     """The lists of groups are the catalogue."""
     listed = [name for names in list_groups().values() for name in names]
 
-    families = ("neighbour", "routing", "skipping", "reranking", "answer")
+    families = ("neighbour", "routing", "skipping", "reranking", "answer", "click")
     others = [name for family in families for name in registry_for(family)]
-    core = [*MEASURES, *PREFERENCE_MEASURES, *registry_for("timing")]
+    core = [*MEASURES, *PREFERENCE_MEASURES, *registry_for("exposure"), *registry_for("timing")]
     assert listed == [*core, *SESSION_MEASURES, *others]
     for group, names in list_groups().items():
         measures = [registry_for(group)[name] for name in names]

@@ -34,6 +34,7 @@ from judged.cli.options import (
     attributes_option,
     baseline_option,
     cluster_option,
+    groups_option,
     join_option,
     measure_option,
     output_options,
@@ -42,6 +43,8 @@ from judged.cli.options import (
     profile_options,
     query_options,
     read_clusters,
+    read_grouped,
+    target_option,
     threads_option,
 )
 from judged.cli.output import OUTPUT, OutputOptions, emit
@@ -104,6 +107,8 @@ class CompareOptions(ScoreFileOptions):
         type=InputPath(),
     )
     predictions: tuple[str, ...] = predictions_option(MODELS, multiple=True, section=INPUTS, excludes=WITHOUT)
+    groups: str | None = groups_option(section=INPUTS, excludes=WITHOUT)
+    target: str = target_option(section=INPUTS)
     join: bool = join_option(section=INPUTS, excludes=WITHOUT)
     threads: int | None = threads_option(excludes=WITHOUT)
     also: tuple[str, ...] = option(
@@ -268,10 +273,14 @@ def evaluate_runs(
     from judged.cli.progress import Progress
     from judged.scoring.evaluate import evaluate_many
 
+    measures = options.measures or profile.default_measures or DEFAULT_MEASURES
+    truth = (
+        read_grouped(qrels, options.groups, options.target, measures, profile) if options.groups else qrels
+    )
     return evaluate_many(
-        qrels,
+        truth,
         [run.system for run in runs],
-        options.measures or profile.default_measures or DEFAULT_MEASURES,
+        measures,
         protocol=profile,
         threads=options.threads,
         progress=lambda name: Progress(f"Scoring {name}", enabled=not quiet),
