@@ -73,6 +73,7 @@ def test_compare() -> None:
         (["-m", "AWRF", "--target", "corpus"], "`--target` has no effect without `--groups FILE`"),
         (["-m", "AWRF", "--groups", "groups.csv", "--target", "fair"], "fair does not exist"),
         (["-m", "AWRF", "--groups", "qrels.txt"], "qrels.txt"),
+        (["-", "-m", "AWRF", "--groups", "-"], "standard input"),
     ],
 )
 def test_wrong_options(options: list[str], message: str) -> None:

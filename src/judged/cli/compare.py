@@ -233,7 +233,7 @@ def _list_systems(
     known = {text for system in predicted for text in (system.path, system.name)}
     others = [text for text in options.baselines if text not in known]
     named = [*with_baselines(runs, others, join=options.join), *predicted]
-    check_standard_input([qrels, *(run.path for run in named)])
+    check_standard_input([qrels, *(run.path for run in named), options.groups or ""])
     baselines = find_baselines(options.baselines, named)
     if not any(may_hold_several(run.system.source) for run in named):
         _check_names([run.name for run in named], baselines)

@@ -145,7 +145,7 @@ def command(
     given, added = ((), []) if options.predictions and not runs else list_runs(qrels, runs)
     qrels = split_name(qrels)[1]  # it may be one of the runs, with a name
     inputs = [*_list_inputs(given, options), *open_predictions(options.predictions, qrels)]
-    check_standard_input([qrels, *(run.path for run in inputs)])
+    check_standard_input([qrels, *(run.path for run in inputs), options.groups or ""])
     file = None
     if options.config is not None:
         from judged.cli.configuration import read_configuration
