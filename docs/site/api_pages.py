@@ -20,7 +20,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Read": (
         *("read_judgments", "read_run", "read_predictions", "read_scores", "read_labels", "read_preferences"),
-        *("read_timings", "read_sessions", "load"),
+        *("read_timings", "read_groups", "read_sessions", "load"),
     ),
     "Tables": (
         *(

@@ -41,6 +41,7 @@ from judged.index.neighbours import IndexResults as IndexResults, Neighbours as 
 from judged.index.result import IndexBenchmark as IndexBenchmark
 from judged.io.predictions import read_predictions as read_predictions
 from judged.io.read import (
+    read_groups as read_groups,
     read_judgments as read_judgments,
     read_labels as read_labels,
     read_preferences as read_preferences,

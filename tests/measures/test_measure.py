@@ -92,7 +92,7 @@ def test_groups_hold_every_measure_once() -> None:
 
     families = ("neighbour", "routing", "skipping", "reranking", "answer", "click")
     others = [name for family in families for name in registry_for(family)]
-    core = [*MEASURES, *PREFERENCE_MEASURES, *registry_for("timing")]
+    core = [*MEASURES, *PREFERENCE_MEASURES, *registry_for("exposure"), *registry_for("timing")]
     assert listed == [*core, *SESSION_MEASURES, *others]
     for group, names in list_groups().items():
         measures = [registry_for(group)[name] for name in names]

@@ -34,6 +34,7 @@ from judged.cli.options import (
     attributes_option,
     baseline_option,
     cluster_option,
+    groups_option,
     join_option,
     measure_option,
     output_options,
@@ -42,6 +43,8 @@ from judged.cli.options import (
     profile_options,
     query_options,
     read_clusters,
+    read_grouped,
+    target_option,
     threads_option,
 )
 from judged.cli.output import OUTPUT, OutputOptions, emit
@@ -107,6 +110,8 @@ class CompareOptions(ScoreFileOptions):
         type=InputPath(),
     )
     predictions: tuple[str, ...] = predictions_option(MODELS, multiple=True, section=INPUTS, excludes=WITHOUT)
+    groups: str | None = groups_option(section=INPUTS, excludes=WITHOUT)
+    target: str = target_option(section=INPUTS)
     join: bool = join_option(section=INPUTS, excludes=WITHOUT)
     threads: int | None = threads_option(excludes=WITHOUT)
     also: tuple[str, ...] = option(
@@ -232,7 +237,7 @@ def _list_systems(
     known = {text for system in predicted for text in (system.path, system.name)}
     others = [text for text in options.baselines if text not in known]
     named = [*with_baselines(runs, others, join=options.join), *predicted]
-    check_standard_input([qrels, *(run.path for run in named)])
+    check_standard_input([qrels, *(run.path for run in named), options.groups or ""])
     baselines = find_baselines(options.baselines, named)
     if not any(may_hold_several(run.system.source) for run in named):
         _check_names([run.name for run in named], baselines)
@@ -272,10 +277,14 @@ def evaluate_runs(
     from judged.cli.progress import Progress
     from judged.scoring.evaluate import evaluate_many
 
+    measures = options.measures or profile.default_measures or DEFAULT_MEASURES
+    truth = (
+        read_grouped(qrels, options.groups, options.target, measures, profile) if options.groups else qrels
+    )
     return evaluate_many(
-        qrels,
+        truth,
         [run.system for run in runs],
-        options.measures or profile.default_measures or DEFAULT_MEASURES,
+        measures,
         protocol=profile,
         threads=options.threads,
         progress=lambda name: Progress(f"Scoring {name}", enabled=not quiet),

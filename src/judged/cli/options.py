@@ -17,12 +17,13 @@ from judged.blocks import Display
 from judged.cli.command import COUNT, TABLES, TEXTS, Declared, Decorated, Needs, flag, gather, option, options
 from judged.cli.inputs import InputPath
 from judged.cli.output import FORMATS, OUTPUT, OUTPUT_FILE, TEXT_FORMATS, OutputOptions
-from judged.errors import UnknownName
+from judged.errors import BadMeasure, UnknownName
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Convention, Protocol
 
 if TYPE_CHECKING:
     from judged.comparison.clusters import ClusterChoice
+    from judged.tables.groups import Groups
 
 INPUTS, MEASURES, COMPARISON = "Inputs", "Measures", "Comparison"
 TABLE, PROTOCOL, READING = "Tables", "Protocol", "Reading"
@@ -48,9 +49,9 @@ def _split_measures(ctx: click.Context, param: click.Parameter, texts: tuple[str
 
 
 def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.groups import MEASURES as ranked, PREFERENCE_MEASURES
+    from judged.measures.groups import SCOPES
 
-    return [name for name in (*ranked, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
+    return [name for name in SCOPES["ranked"] if name.lower().startswith(incomplete.lower())]
 
 
 def measure_option(note: str, **settings: object) -> Declared:
@@ -83,6 +84,34 @@ labels_option = partial(
 intents_option = partial(
     flag, "--intents", "Read the second column of TREC judgments as intents even if no measure needs them."
 )
+
+
+groups_option = partial(
+    option,
+    "--groups FILE",
+    "Groups of documents, a table of columns `document`, `group` and maybe `share`: for `AWRF`.",
+    type=InputPath(),
+)
+target_option = partial(
+    option,
+    "--target equal|corpus|FILE",
+    "Share of the exposure that each group should have: equal, as among all documents, or in columns `group` and `share`.",
+    needs="--groups FILE",
+    default="equal",
+)
+
+
+def read_grouped(qrels: str, groups: str, target: str, measures: Sequence[str], profile: Profile) -> Groups:
+    """Return the groups of documents, read with the judgments; raise `BadMeasure` for measures that do not look at them."""
+    from judged.io.read import read_groups
+
+    other = next(
+        (reading for reading in profile.read_all(measures) if reading.measure.family != "exposure"), None
+    )
+    if other is not None:
+        msg = f"`--groups` is for measures of exposure, and {other.name} is none"
+        raise BadMeasure(msg, hint="name one with `-m`, such as `AWRF`; score others without `--groups`")
+    return read_groups(groups, target=target, judgments=qrels)
 
 
 def predictions_option(note: str, **settings: object) -> Declared:

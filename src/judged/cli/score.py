@@ -27,6 +27,7 @@ from judged.cli.options import (
     TABLE,
     ProfileChoice,
     QueryOptions,
+    groups_option,
     intents_option,
     join_option,
     marks_option,
@@ -35,6 +36,8 @@ from judged.cli.options import (
     predictions_option,
     profile_options,
     query_options,
+    read_grouped,
+    target_option,
     threads_option,
 )
 from judged.cli.output import OutputOptions, emit
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from judged.io.systems import System
     from judged.profiles.profile import Profile
     from judged.scoring.evaluations import Evaluations
+    from judged.tables.groups import Groups
     from judged.tables.judgments import Judgments
     from judged.tables.preferences import Preferences
 
@@ -102,6 +106,8 @@ class ScoreOptions(ScoreFileOptions):
         "With --backend spark: `local[4]`, `spark://…`, `yarn` or `sc://…`.",
         needs="--backend spark",
     )
+    groups: str | None = groups_option(section=READING, excludes=WITHOUT)
+    target: str = target_option(section=READING)
     join: bool = join_option(section=READING, excludes=WITHOUT)
     threads: int | None = threads_option(excludes=("--backend spark", *WITHOUT))
     no_marks: bool = marks_option(section=TABLE, excludes=("--per-query", *WITHOUT))
@@ -139,7 +145,7 @@ def command(
     given, added = ((), []) if options.predictions and not runs else list_runs(qrels, runs)
     qrels = split_name(qrels)[1]  # it may be one of the runs, with a name
     inputs = [*_list_inputs(given, options), *open_predictions(options.predictions, qrels)]
-    check_standard_input([qrels, *(run.path for run in inputs)])
+    check_standard_input([qrels, *(run.path for run in inputs), options.groups or ""])
     file = None
     if options.config is not None:
         from judged.cli.configuration import read_configuration
@@ -149,7 +155,11 @@ def command(
     named = options.measures or (file.measures if file else ())
     measures = named or chosen.default_measures or DEFAULT_MEASURES
     binary = file is not None and file.binary
-    judgments = _read_judgments(qrels, measures, chosen, binary=binary, intents=options.intents)
+    judgments: str | Judgments | Preferences | Groups = _read_judgments(
+        qrels, measures, chosen, binary=binary, intents=options.intents
+    )
+    if options.groups:
+        judgments = read_grouped(qrels, options.groups, options.target, measures, chosen)
     threads = options.threads or (file.threads if file else None)
     evaluations = _evaluate(
         judgments, inputs, measures, options, protocol=chosen, threads=threads, quiet=output.quiet
@@ -183,7 +193,7 @@ def _score_files(
 
 
 def _evaluate(
-    judgments: str | Judgments | Preferences,
+    judgments: str | Judgments | Preferences | Groups,
     inputs: list[Input],
     measures: tuple[str, ...],
     options: ScoreOptions,

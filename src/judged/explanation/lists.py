@@ -37,6 +37,9 @@ def read_graded_judgments(qrels: object, measure: Measure) -> Judgments:
     if measure.family == "preference":
         msg = f"{measure} uses preferences, not grades, and cannot be explained rank by rank"
         raise BadMeasure(msg, hint="`judged.evaluate` gives its value for each query")
+    if measure.family == "exposure":
+        msg = f"{measure} looks at all rankings of a query, and cannot be explained rank by rank"
+        raise BadMeasure(msg, hint="`judged.evaluate` gives its value for each query")
     return read_judgments_for(qrels, [measure])
 
 

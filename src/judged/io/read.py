@@ -22,23 +22,28 @@ from judged.io.sniff import Format, Kind, find_kinds, kind_of_columns
 from judged.io.systems import System, find_one_system, refuse_several
 from judged.io.table import RawTable, Table, from_rows, open_path, read_file, read_raw, read_table
 from judged.problem import Place, Problem, Problems
+from judged.result import observe_files
 from judged.tables.columns import MOST_DIGITS, as_ids, as_texts, encode, take, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.mapping import Columns, map_schema, refuse_map
 from judged.tables.run import Columns as RunColumns, Run
 from judged.tables.schema import (
+    GROUPS,
     ITERATION,
     JUDGMENTS,
     JUDGMENTS_BY_ITERATION,
     LABELS,
     PREFERENCES,
     RUNS,
+    TARGETS,
     TIMINGS,
     Schema,
 )
 
 if TYPE_CHECKING:  # the tables below are loaded by the readers that return them
+    from judged.tables.groups import Groups
     from judged.tables.inputs import (
+        GroupsLike,
         JudgmentsLike,
         LabelsLike,
         PreferencesLike,
@@ -324,6 +329,86 @@ def read_timings(
         return source if name is None else replace(source, name=name)
     table = read_table(source, TIMINGS, name=name, map=map)
     return Timings.from_columns(**table.columns, name=table.name, problems=table.problems)
+
+
+def read_groups(
+    source: GroupsLike,
+    *,
+    target: str | Mapping[str, float] | os.PathLike[str] = "equal",
+    judgments: JudgmentsLike | None = None,
+    name: str | None = None,
+    map: Columns | None = None,  # noqa: A002 - what users call it
+) -> Groups:
+    r"""Return the groups of documents of a file, a data frame, rows, or a dict from document to group, groups or shares.
+
+    The columns are `document`, `group` and maybe `share`: a document of several groups has several rows, whose shares add
+    up to 1; without the column they are equal. A document without a group is of unknown group.
+
+    `target` is how much of the exposure each group should have: `equal`, `corpus` (its share of all documents of known
+    group), a dict, or a file with columns `group` and `share`. `judgments` say which queries are scored, and which
+    documents are relevant, for measures that look at that. `map` names columns by field.
+
+    >>> read_groups({"d1": "small", "d2": {"small": 0.5, "large": 0.5}}, target="corpus").target.tolist()
+    [0.25, 0.75]
+    """
+    from judged.tables.groups import Groups
+
+    if isinstance(source, Groups):
+        return source
+    if isinstance(source, Run | Judgments):
+        msg = f"groups of documents were expected, not an object of type `{type(source).__name__}`"
+        raise WrongKind(msg, hint="a table of columns `document` and `group`, or a dict, says them")
+    check_kind(
+        "target",
+        target,
+        (str, os.PathLike, Mapping),
+        "`equal`, `corpus`, a file, or a dict from group to share",
+    )
+    aim = target if isinstance(target, Mapping) or target in {"equal", "corpus"} else _read_target(target)
+    files = [("groups", source), ("target", None if aim is target else target), ("judgments", judgments)]
+    inputs = observe_files(files)
+    rows = _list_groups(source) if isinstance(source, Mapping) else source
+    table = read_table(rows, GROUPS, name=name, map=map)
+    table.problems.raise_if_any()
+    if len(table) == 0:
+        raise _empty(source, table.name, "groups")
+    if "group" not in table.columns:
+        problem = Problem.error("missing-column", "columns", "none says the group of a document")
+        raise BadInput(table.problems.subject, [problem], hint="call it `group`, or name it with `map`")
+    made = Groups.from_columns(
+        table.columns["document"],
+        table.columns["group"],
+        table.columns.get("share"),
+        target=aim,
+        problems=table.problems,
+        name=table.name,
+    )
+    judged = None if judgments is None else read_judgments(judgments)
+    return replace(made, judgments=judged, input_files=inputs)
+
+
+def _list_groups(groups: Mapping[Any, Any]) -> list[dict[str, object]]:
+    """Return the rows of a dict from document to group, groups or shares by group."""
+    rows: list[dict[str, object]] = []
+    for document, value in groups.items():
+        if isinstance(value, Mapping):
+            rows += [{"document": document, "group": group, "share": share} for group, share in value.items()]
+            continue
+        several = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+        rows += [{"document": document, "group": group, "share": 1 / len(several)} for group in several]
+    return rows
+
+
+def _read_target(source: Any) -> dict[str, float]:
+    """Return the share of each group that a file names."""
+    table = read_table(source, TARGETS)
+    table.problems.raise_if_any()
+    groups = table.columns["group"].to_pylist()
+    repeated = next((group for group in groups if groups.count(group) > 1), None)
+    if repeated is not None:
+        problem = Problem.error("repeated-group", "rows", f"name group `{repeated}` twice, expected once")
+        raise BadInput(table.problems.subject, [problem])
+    return dict(zip(groups, table.columns["share"].to_pylist(), strict=True))
 
 
 def kind_of(source: object, *, format: str | None = None) -> Kind | None:  # noqa: A002 - what users call it

@@ -6,6 +6,7 @@ from judged.measures.browsing.utility import INST as INST, INSQ as INSQ, BPM as 
 from judged.measures.custom import define as define, define_per_query as define_per_query
 from judged.measures.diversity.intents import AP_IA as AP_IA, P_IA as P_IA, StRecall as StRecall, IA as IA, DR as DR, DiversityCount as DiversityCount
 from judged.measures.diversity.novelty import alpha_nDCG as alpha_nDCG, alpha_DCG as alpha_DCG, ERR_IA as ERR_IA, nERR_IA as nERR_IA, NRBP as NRBP, nNRBP as nNRBP
+from judged.measures.exposure import AWRF as AWRF, EEL as EEL, EED as EED, EER as EER
 from judged.measures.measure import Measure as Measure
 from judged.measures.parameters import Parameter as Parameter
 from judged.measures.parse import parse_measure as parse_measure, parse_measures as parse_measures

@@ -102,6 +102,12 @@ MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str, str]]] = {
         "P_avgjg": ("judged.measures.preference", "Precision, averaged over judges", "0 to 1", "The precision among the first $k$ results by each group's judgments, averaged over the query's groups."),
         "Rprec_mult_avgjg": ("judged.measures.preference", "R-precision, averaged over judges", "0 to 1", "The R-precision by each group's judgments, averaged over the query's groups."),
     },
+    "exposure": {
+        "AWRF": ("judged.measures.exposure", "Attention-weighted rank fairness", "0 to 1", "One minus the distance between the exposure of groups and their target."),
+        "EEL": ("judged.measures.exposure", "Expected exposure loss", "0 or more", "How far the expected exposure of documents is from what their grades deserve."),
+        "EED": ("judged.measures.exposure", "Expected exposure disparity", "0 or more", "How unequally documents are exposed, whatever their grades."),
+        "EER": ("judged.measures.exposure", "Expected exposure relevance", "0 or more", "How much of the exposure goes to documents whose grades deserve it."),
+    },
     "timing": {
         "Latency": ("judged.measures.timing", "Latency", "0 or more", "How long each request took."),
         "QPS": ("judged.measures.timing", "Queries per second", "0 or more", "The rate that each request would allow on its own."),

@@ -25,6 +25,7 @@ FIRST = (
     *("ranked.precision", "ranked.average_precision", "ranked.gain", "ranked.cascade", "ranked.blended"),
     *("ranked.compatibility", "ranked.incomplete", "ranked.sets", "ranked.counts", "ranked"),
     *("diversity.novelty", "diversity.intents", "browsing.utility", "browsing.totals", "preference"),
+    "exposure",
     *("gain", "average_gain", "efficiency", "completion"),
 )
 """The modules whose measures are listed first, in this order; those of others follow by name."""

@@ -25,9 +25,10 @@ pooled: the sum of their numerators over the sum of their denominators."""
 Values: TypeAlias = Literal["number", "binary", "binary at 1", "text"]
 """Kind of the values: a number, either 0 or 1 (always, or at a cutoff of 1), or a string, which is never averaged."""
 
-Needs: TypeAlias = Literal["", "intents", "preferences", "judges", "reference"]
+Needs: TypeAlias = Literal["", "intents", "preferences", "judges", "reference", "groups"]
 """Inputs of a measure in addition to the grades of one judge, or gains: the intents of queries, preferences in place of
-judgments, the grades of several judges, or a reference of what a session could have found."""
+judgments, the grades of several judges, a reference of what a session could have found, or the
+groups of documents."""
 
 
 @dataclass(frozen=True, eq=False)

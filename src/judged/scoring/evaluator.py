@@ -168,7 +168,7 @@ def _find_family(
     if name is None and measures is not None:
         values = [measure for measure in _as_list(measures) if isinstance(measure, Measure)]
         name = next((value.family for value in values if value.family in FAMILIES), None)
-    if name in {None, "ranked", "preference"}:
+    if name in {None, "ranked", "preference", "exposure"}:
         return None
     return FAMILIES[str(name)]
 

@@ -95,6 +95,7 @@ FAMILIES: Registry[Family] = Registry("family", of_subject=lambda subject: subje
 """Every family by name, imported when it is used."""
 FAMILIES.add("ranked", "judged.scoring.align:RANKED")
 FAMILIES.add("preference", "judged.scoring.align_preferences:PREFERENCE")
+FAMILIES.add("exposure", "judged.scoring.align_exposure:EXPOSURE")
 FAMILIES.add("timing", "judged.scoring.timing:TIMING")
 FAMILIES.add("score", "judged.scoring.foreign:SCORE")
 
@@ -111,5 +112,5 @@ def find_family(measures: Sequence[Measure]) -> Family:
     return FAMILIES[names[0]] if names else FAMILIES["ranked"]
 
 
-_TRUTHS = {"ranked": "judgments", "preference": "preferences"}
+_TRUTHS = {"ranked": "judgments", "preference": "preferences", "exposure": "exposure"}
 """The truth that measures of a family need, where messages name it instead of what is scored."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.tables.groups import Groups
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Label, Labels
 from judged.tables.preferences import Preferences
@@ -74,6 +75,7 @@ JudgmentsLike: TypeAlias = (
     | Matrix
     | Dataset
 )
+GroupsLike: TypeAlias = Groups | Frame | Mapping[str, str | Collection[str] | Mapping[str, float]]
 RunLike: TypeAlias = (
     Run
     | Frame
@@ -87,7 +89,7 @@ RunLike: TypeAlias = (
 PreferencesLike: TypeAlias = Preferences | Frame | Mapping[str, Mapping[str, Mapping[str, float]]]
 LabelsLike: TypeAlias = Labels | Judgments | Frame | Iterable[Label] | Mapping[str, Mapping[str, int]]
 TimingsLike: TypeAlias = Timings | Frame | Mapping[str, Sequence[float]]
-TruthLike: TypeAlias = JudgmentsLike | PreferencesLike | LabelsLike | None
+TruthLike: TypeAlias = JudgmentsLike | PreferencesLike | LabelsLike | Groups | None
 """References that systems are evaluated against; timings and decisions need none."""
 SystemLike: TypeAlias = RunLike | TimingsLike | NamedTable
 """Inputs that are evaluated: a run, timings, or the table of another family, such as sessions."""

@@ -583,6 +583,21 @@ TIMINGS = Schema(
     nested=("system", "seconds"),
     error=Unusable,
 )
+GROUPS = Schema(
+    "groups",
+    (
+        Field("document", _DOCUMENT),
+        Field("group", ("group", "category", "class", "provider"), required=False),
+        Field("share", ("share", "weight", "fraction"), "value", required=False),
+    ),
+)
+TARGETS = Schema(
+    "targets",
+    (
+        Field("group", ("group", "category", "class", "provider")),
+        Field("share", ("share", "target", "weight"), "value"),
+    ),
+)
 ATTRIBUTES = Schema(
     "attributes",
     (Field("query", ("query_id", "query-id", "qid", "q_id", "query", "topic")),),

@@ -11,7 +11,7 @@ RANKED = Scope(
     kind="measure",
     example="nDCG@10",
     form="write it as `nDCG@10` or `P(rel=2)@5`",
-    groups=("ranked", "diversity", "browsing", "custom", "preference"),
+    groups=("ranked", "diversity", "browsing", "custom", "preference", "exposure"),
     trec_spelling=True,
     about={
         "ranked": ("Measures of ranked results against graded judgments."),
@@ -30,6 +30,11 @@ RANKED = Scope(
             "Measures against preferences, and against the grades of several judges: what groups of "
             "judgments say, which may contradict each other. They need preferences "
             "(`judged.read_preferences`) in place of judgments."
+        ),
+        "exposure": (
+            "Measures of exposure: who is seen. `AWRF` needs the groups of documents (`--groups FILE`, `judged.read_groups`) "
+            "and a target; the others need judgments, and look at documents one by one. A query may have several rankings, "
+            "which a run calls `q1.1`, `q1.2`, … where `q1` is judged: their mean exposure counts."
         ),
     },
     aliases=TREC_ALIASES
@@ -61,6 +66,8 @@ RANKED = Scope(
         "NCUguBR": Alias("NCU", {"stop": "graded"}),
         "NCUrbP": Alias("NCU", {"stop": "biased", "beta": 0}),
         "NCUrbBR": Alias("NCU", {"stop": "biased"}),
+        "trec_AWRF": Alias("AWRF", {"discount": "trec", "base": "e"}),
+        "trec_EER": Alias("EER", {"factor": 1}),
         "compatibility": Alias("Compat"),
         "diversity_count": Alias("DiversityCount"),
         "diversity": Alias("DiversityCount"),
