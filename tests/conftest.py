@@ -20,23 +20,30 @@ SETTINGS = "_hypothesis_internal_use_settings"
 """Where Hypothesis keeps the settings of a test."""
 THOROUGH = frozenset(
     {
-        "browser/test_viewer.py",
+        "agents/dedup/test_find.py::test_results_under_one_key_cost_little_more_each_the_more_they_are",
+        "agents/traces/test_marked_outputs.py::test_marks_that_go_on_for_ever_take_no_longer_than_they_are",
+        "agents/traces/test_opening.py::test_memory_holds_a_session_and_not_the_file",
+        "agents/traces/test_span_exports.py::test_a_trace_of_many_nested_searches_is_read",
+        "browser",
         "checks/test_property.py",
         "cli/test_agreement.py::test_files_are_written_in_the_format_of_their_names",
         "cli/test_agreement.py::test_the_published_figures_are_printed",
         "cli/test_agreement.py::test_warnings_go_to_standard_error",
+        "cli/test_demo.py",
         "cli/test_gate.py::test_mistakes_exit_with_2_and_words",
         "cli/test_gate.py::test_several_gates_in_a_file_are_decided_together",
         "cli/test_gate.py::test_the_exit_code_is_the_verdict",
-        "conformance/test_runner.py::test_a_tool_that_fails_does_not_end_the_runner",
-        "conformance/test_runner.py::test_judged_passes_through_the_process_of_a_tool",
-        "conformance/test_runner.py::test_the_column_of_judged_on_the_page_is_current",
-        "conformance/test_runner.py::test_the_command_exits_with_0_where_all_is_equal",
-        "conformance/test_suite.py",
+        "conformance",
         "contracts/test_house.py::test_no_ceiling_is_exceeded",
-        "agents/dedup/test_find.py::test_results_under_one_key_cost_little_more_each_the_more_they_are",
         "docs/test_docs.py",
         "explanation/test_adds.py",
+        "fuzz",
+        "index/test_benchmark.py",
+        "index/test_load.py",
+        "index/test_streams.py",
+        "index/test_sweep.py",
+        "index/test_true.py",
+        "kernels/test_growth.py",
         "labels/test_command.py::test_a_killed_job_goes_on_and_pays_for_nothing_twice",
         "labels/test_command.py::test_a_terminal_shows_a_bar_with_rate_cost_and_time_left",
         "labels/test_command.py::test_an_interrupted_job_leaves_what_is_finished_and_exits_with_130",
@@ -50,11 +57,20 @@ THOROUGH = frozenset(
         "stats/test_stats.py::test_importing_and_using_them_leaves_scipys_statistics_alone",
         "stats/test_studentized_range.py",
         "stats/test_tukey.py::test_agrees_with_scipy_where_queries_explain_nothing",
+        "store/test_log.py::test_any_log_cut_at_any_byte_resumes",
+        "studies/factors",
+        "studies/test_chunking.py",
+        "studies/test_damage.py",
+        "studies/test_examples.py",
+        "studies/test_experiments.py",
+        "studies/test_failures.py",
+        "studies/test_freshness.py",
+        "studies/test_generating.py",
+        "studies/test_result_files.py",
+        "studies/test_rewriting.py",
+        "studies/test_several.py",
         "test_examples.py",
         "test_testing.py",
-        "agents/traces/test_marked_outputs.py::test_marks_that_go_on_for_ever_take_no_longer_than_they_are",
-        "agents/traces/test_opening.py::test_memory_holds_a_session_and_not_the_file",
-        "agents/traces/test_span_exports.py::test_a_trace_of_many_nested_searches_is_read",
         "web/test_command.py::test_a_port_that_is_taken_is_an_error_if_it_was_asked_for",
         "web/test_command.py::test_an_open_page_does_not_delay_the_end",
         "web/test_command.py::test_runs_are_compared_as_by_the_command_and_follow_their_files",
@@ -63,7 +79,7 @@ THOROUGH = frozenset(
         "web/test_security.py::test_hostile_names_are_text",
     }
 )
-"""Files and tests that `--fast` leaves out: they take long, and others run the same code."""
+"""Folders, files and tests that `--fast` leaves out: they take long, and others run the same code."""
 
 # On a build server a change must not fail for what chance finds elsewhere; at a desk new examples are welcome.
 # A shared machine may be slow at any moment, so no test has a deadline.
@@ -87,18 +103,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave thorough files out with `--fast`."""
+    """Leave thorough folders and files out with `--fast`."""
     if config.getoption("fast") and collection_path.is_relative_to(HERE):
         return collection_path.relative_to(HERE).as_posix() in THOROUGH or None
     return None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave thorough tests out, and lower the number of examples that a property asks for, with `--fast`."""
+    """With `--fast`, leave thorough tests out, run one case of each other, and a property on few examples."""
     if config.getoption("fast"):
-        left_out = [item for item in items if _is_thorough(item)]
+        seen: set[tuple[Path, str]] = set()
+        left_out = [item for item in items if _is_thorough(item) or _is_further_case(item, seen)]
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
         for function in {getattr(item, "function", None) for item in items}:
             wanted = getattr(function, SETTINGS, None)
             if wanted is not None and wanted.max_examples > FEW_EXAMPLES:
@@ -110,6 +128,17 @@ def _is_thorough(item: pytest.Item) -> bool:
     if not item.path.is_relative_to(HERE):
         return False
     return f"{item.path.relative_to(HERE).as_posix()}::{getattr(item, 'originalname', item.name)}" in THOROUGH
+
+
+def _is_further_case(item: pytest.Item, seen: set[tuple[Path, str]]) -> bool:
+    """Return whether a test was seen with other parameters; those of contracts are files, and all of them count."""
+    name = getattr(item, "originalname", None)
+    if name is None or item.path.is_relative_to(HERE / "contracts"):
+        return False
+    key = item.path, name
+    known = key in seen
+    seen.add(key)
+    return known
 
 
 @pytest.fixture(scope="session")
