@@ -260,6 +260,10 @@ READERS: dict[str, Reader] = {
     "search responses": (lambda data: judged.read_run(data).to_arrow(), question_sets),
     "preferences": (judged.read_preferences, lambda: TEXTS),
     "labels": (judged.read_labels, lambda: [LABELS, CSV, QRELS, *tables()]),
+    "groups": (
+        judged.read_groups,
+        lambda: [b"document,group,share\na,x,0.5\na,y,0.5\nb,x,1\n", b'{"document": "a", "group": "x"}\n'],
+    ),
     "clicks": (lambda data: judged.evaluate_clicks(judged.read_clicks(data), "CTR"), lambda: CLICK_LOGS),
     "probabilities": (
         lambda data: judged.estimate_value(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from judged.arrays import Flags, Floats, Ints
+from judged.kernels.elementary import powers
 from judged.kernels.segments import divide
 
 
@@ -113,7 +114,7 @@ def _relative_entropy(part: Floats, whole: Floats, log: Callable[[Floats], Float
 
 def expose_documents(view: ExposureView, patience: float) -> Floats:
     """Return the expected exposure of each pair of the view, readers going on to each next rank with that patience."""
-    weight = view.expect(np.power(float(patience), view.rank - 1))
+    weight = view.expect(powers(float(patience))(view.rank - 1))
     exposure = np.bincount(view.pairs.ranked, weights=weight, minlength=len(view.pairs.query))
     return exposure.astype(np.float64)
 
@@ -127,7 +128,7 @@ def find_targets(view: ExposureView, patience: float) -> Floats:
     place = np.arange(len(order)) - starts[np.cumsum(begins) - 1]
     new = begins | (np.diff(grade[order], prepend=np.nan) != 0)
     tier = np.cumsum(new) - 1
-    weight = np.power(float(patience), place)
+    weight = powers(float(patience))(place)
     mean = divide(np.bincount(tier, weights=weight), np.bincount(tier).astype(np.float64))
     target = np.empty(len(order))
     target[order] = mean[tier]

@@ -12,6 +12,7 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import BadMeasure
+from judged.kernels.elementary import log, log2, powers
 from judged.kernels.exposure import (
     ExposureView,
     add_by_query,
@@ -69,15 +70,15 @@ def attention_weighted_fairness(
     exposure = share_exposure(view, view.expect(_attention(view, discount)), shares, unknown=apart)
     target = shares.target_with_unknown if apart else shares.target
     scale = 1.0 if base == "e" else math.log(base)
-    divergence = diverge(exposure, target, lambda ratio: np.log(ratio) / scale)
+    divergence = diverge(exposure, target, lambda ratio: log(ratio) / scale)
     value = 1 - (divergence if squared else np.sqrt(divergence))
     return np.where(exposure.sum(axis=1) > 0, value, 0.0)
 
 
 def _attention(view: ExposureView, discount: str | float) -> Floats:
     if isinstance(discount, str):
-        return 1 / np.log2(view.rank + 1 if discount == "log2" else np.maximum(view.rank, 2))
-    return np.power(float(discount), view.rank - 1)
+        return 1 / log2(view.rank + 1 if discount == "log2" else np.maximum(view.rank, 2))
+    return powers(float(discount))(view.rank - 1)
 
 
 def _read_base(value: object) -> float:
