@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judged.store.log import Log
 
@@ -60,6 +60,7 @@ def test_a_log_cut_at_any_byte_resumes(tmp_path: Path) -> None:
     cut_and_go_on(tmp_path / "log.jsonl", RECORDS)
 
 
+@settings(max_examples=25)
 @given(st.lists(st.builds(Record, st.text(max_size=5), st.just(()), st.just({})), max_size=3).map(tuple))
 def test_any_log_cut_at_any_byte_resumes(
     tmp_path_factory: pytest.TempPathFactory, records: tuple[Record, ...]

@@ -157,6 +157,7 @@ def test_a_system_without_counterparts_does_not_count() -> None:
     assert match_systems(grid, "b") == {"3": ["13"], "4": ["14"], "5": ["15"]}
 
 
+@pytest.mark.slow
 def test_a_grid_of_24_encodes_each_text_once_for_each_model(desk: Path) -> None:
     """Two encoders, three depths and four fusions: each document and each query reaches each encoder once."""
     pytest.importorskip("bm25s")
