@@ -49,6 +49,7 @@ KEPT: tuple[tuple[str, bytes], ...] = (
     ("vectors, .csv", b""),
     ("runs, scored", tables()[0][:-20]),
     ("clicks", b'{"query_md5": "q", "url_md5": ["x"]}'),
+    ("clicks", b'{"action_name": "impression", "query_id": [0, 1]}\n'),
     ("clicks", b"query,impression,document,rank,click,time,user\nq,1,a,1,\xe0,2024-05-01T10:00:00Z,u\n"),
     ("probabilities", b"query,document,probability\nq,a,0.\xfb\n"),
 )

@@ -46,10 +46,10 @@ def read(source: object, queries: object, actions: Sequence[str]) -> Log:
             continue
         key = event.get("query_id")
         document = _find(event, "event_attributes", "object", "object_id")
-        if key in {None, ""}:
+        if not isinstance(key, str | int | float) or key == "":
             unnamed += 1
             continue
-        if document in {None, ""}:
+        if not isinstance(document, str | int | float) or document == "":
             log.problems.add(
                 "no-document", number, f"event `{action}` has no `event_attributes.object.object_id`"
             )
@@ -114,14 +114,14 @@ def _describe(impression: _Impression, event: Mapping[str, Any]) -> None:
 
 
 def _text(value: Any) -> str | None:
-    return None if value in {None, ""} or isinstance(value, Mapping) else str(value)
+    return str(value) if isinstance(value, str | int | float) and value != "" else None
 
 
 def _join_queries(found: dict[str, _Impression], queries: object, log: Log, *, by_events: bool) -> None:
     rows, _ = _open(queries, "ubi_queries")
     for row in rows:
         key = row.get("query_id")
-        if key in {None, ""}:
+        if not isinstance(key, str | int | float) or key == "":
             continue
         hits = row.get("query_response_hit_ids")
         if by_events and str(key) not in found:
