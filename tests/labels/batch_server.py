@@ -14,7 +14,7 @@ from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from labels.server import Request, Response, graded
+from labels.server import Request, Response, graded, serving
 
 Reply = tuple[int, Any]
 
@@ -64,16 +64,8 @@ class BatchServer:
     @contextmanager
     def running(self) -> Iterator[BatchServer]:
         """Listen until the block is left."""
-        thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-        thread.start()
-        try:
+        with serving(self._http):
             yield self
-        finally:
-            self._http.shutdown()
-            self._http.server_close()
-            thread.join()
 
     def reply(self, method: str, path: str, content: bytes, kind: str) -> Reply:  # noqa: PLR0911 - a table of paths
         """Return status and body of an answer."""

@@ -76,6 +76,19 @@ def graded(request: Request) -> Response:
     return completion(json.dumps({"match": 2, "trust": 2, "score": int(worth[1]) if worth else 0}))
 
 
+@contextmanager
+def serving(http: ThreadingHTTPServer) -> Iterator[None]:
+    """Answer requests in a thread until the block is left."""
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        http.shutdown()
+        http.server_close()
+        thread.join()
+
+
 class Server:
     """What was asked and answered; `answer` decides what comes back."""
 
@@ -114,16 +127,8 @@ class Server:
     @contextmanager
     def running(self) -> Iterator[Server]:
         """Listen until the block is left."""
-        thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-        thread.start()
-        try:
+        with serving(self._http):
             yield self
-        finally:
-            self._http.shutdown()
-            self._http.server_close()
-            thread.join()
 
 
 def _handler(server: Server) -> type[BaseHTTPRequestHandler]:

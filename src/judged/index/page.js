@@ -164,7 +164,7 @@ function indexTable(data, engines, points, isAnswer) {
   });
 }
 
-/** Throughput against recall, which is stretched towards 1; drawn anew as its width changes. */
+/** Throughput against recall, which is stretched towards 1; redrawn as its width changes. */
 function tradeOff(data, engines) {
   const holder = h("div", {
     role: "img",

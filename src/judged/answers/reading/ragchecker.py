@@ -58,7 +58,7 @@ def _read_matrices(
             continue
         claims, direct, by_passage = lists.values()
         if any(not isinstance(labels, list | tuple) for labels in by_passage):
-            message = f"`{matrix}` has a row that is no list, expected a list of labels for each claim"
+            message = f"`{matrix}` has a row that is not a list, expected a list of labels for each claim"
             fields.problems.add("not-a-list", number, message)
             continue
         count = max(len(claims), len(direct), len(by_passage))

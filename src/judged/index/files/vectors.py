@@ -27,7 +27,7 @@ METRICS = {"euclidean": "l2", "angular": "cosine", "hamming": "hamming", "dot": 
 """Names of the metrics in ann-benchmarks."""
 _HDF5 = ("train", "test", "neighbors")
 _LABELS = ("label", "labels", "class", "target")
-"""Names of whole numbers that label vectors, and are no dimension."""
+"""Names of columns of whole numbers that label vectors and are not dimensions."""
 
 
 def read_vectors(path: str | os.PathLike[str], *, column: str | None = None) -> Vectors:

@@ -97,7 +97,7 @@ def _insert(engine: Engine, session: Session, ids: Ints, rows: Ints) -> None:
 
 
 def _to_vectors(ids: Ints, row_of: Ints) -> Ints:
-    """Return the vectors that ids have; −1 for an id of none, which is no answer."""
+    """Return the vector of each id; −1 for an id without one, which counts as missing."""
     known = (ids >= 0) & (ids < len(row_of))
     rows: Ints = np.where(known, row_of[np.where(known, ids, 0)], -1)
     return rows

@@ -28,7 +28,7 @@ _FIELDS = (
 def find_answer(value: Json) -> str | None:
     """Return the text of the last message in what a model or an agent returned; None if it has none.
 
-    The message of a user or a tool is no answer, nor is what a model says while it requests a tool.
+    The message of a user or a tool is not an answer, nor is what a model says while it requests a tool.
 
     >>> find_answer({"messages": [{"role": "user", "content": "How tall?"}, {"role": "assistant", "content": "330 m"}]})
     '330 m'
